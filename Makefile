@@ -18,7 +18,7 @@ QUIETLY := > $(LOG) 2>&1 || { tail -n 30 $(LOG); echo "Installing failed; all th
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
-unexport PYTHONPATH PYTHONHOME
+unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
 .PHONY: help setup demo test java chromium long redteam campaign licences lint docs pictures bench validate \
 	format pins wheel clean

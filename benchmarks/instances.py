@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,7 +57,7 @@ class Instance:
 def generate(name: str) -> Instance:
     """Draw an instance: Zipf margins, lognormal interaction, multinomial counts."""
     sizes, groups, records, seed = SETTINGS[name]
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed + int(os.environ.get("DISCREET_BENCH_SEED", "0")))
     weights = np.ones(())
     trees = {}
     for d, (size, count) in enumerate(zip(sizes, groups, strict=True)):

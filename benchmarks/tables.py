@@ -1,15 +1,13 @@
-"""Large tables, and how quickly the command line starts."""
+"""Large tables."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import numpy as np
 
-from _tools import best, in_turn, machine, table
+from _tools import in_turn, machine, table
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.measures.risk import risk
 from discreet.table import Table
@@ -50,12 +48,6 @@ def numpy_r1(F: IntArray) -> list[FloatArray]:
     return [measure(figures, (0, 1)), measure(figures, 1), measure(figures, 0)]
 
 
-def start_up(arguments: list[str]) -> float:
-    return best(
-        lambda: subprocess.run([sys.executable, "-m", "discreet", *arguments], check=True, capture_output=True), 5
-    )
-
-
 def main() -> str:
     counts = np.random.default_rng(1).integers(0, 50, size=(1000, 1000))
     large = Table.from_array(counts, ["a", "b"])
@@ -63,15 +55,10 @@ def main() -> str:
     r1, loss, memory = map(
         float, subprocess.run([sys.executable, "-c", SPARSE], check=True, capture_output=True, text=True).stdout.split()
     )
-    with tempfile.TemporaryDirectory() as folder:
-        small = Path(folder) / "small.csv"
-        Table.from_array([[5, 1], [0, 7]], ["a", "b"]).write(small)
-        help_time, risk_time = start_up(["--help"]), start_up(["risk", str(small)])
-    python = best(lambda: subprocess.run([sys.executable, "-c", "import numpy"], check=True), 5)
     return "\n\n".join(
         [
-            "## Large tables and start-up",
-            machine("numpy", "pyarrow", "typer"),
+            "## Large tables",
+            machine("numpy"),
             table(
                 ["what", "discreet", "alternative", "ratio"],
                 [
@@ -84,8 +71,6 @@ def main() -> str:
                     ["R1 with all slices, 10⁸ cells, 10⁶ filled", f"{r1:.2f} s", "dense: 0.8 GB an array", "–"],
                     ["information loss, the same table", f"{loss:.2f} s", "dense: 0.8 GB an array", "–"],
                     ["peak memory of both", f"{memory:.0f} MiB", "", "–"],
-                    ["`discreet --help`", f"{help_time:.2f} s", f"`import numpy` {python:.2f} s", "–"],
-                    ["`discreet risk small.csv`", f"{risk_time:.2f} s", f"`import numpy` {python:.2f} s", "–"],
                 ],
             ),
         ]

@@ -32,6 +32,20 @@ dr = 0.7
 name = "random-rounding"
 base = 3
 """
+LAYOUT = 'title = "Own"\nnotes = ["one"]\ncolumns = ["sex"]\n[symbols]\nsuppressed = "[c]"\n'
+ZONES = json.dumps(
+    {
+        "type": "FeatureCollection",
+        "features": [
+            {
+                "type": "Feature",
+                "properties": {"code": area},
+                "geometry": {"type": "Polygon", "coordinates": [[[i, 0], [i + 1, 0], [i + 1, 1], [i, 1], [i, 0]]]},
+            }
+            for i, area in enumerate("abcd")
+        ],
+    }
+)
 NUMBERS = (
     "nan",
     "inf",
@@ -71,6 +85,12 @@ COMMANDS: dict[str, tuple[tuple[object, ...], ...]] = {
     "table.xlsx": (("risk",), ("inspect",), ("audit",)),
     "release.csv": (("audit",), ("ledger", "add"), ("inspect",)),
     "release.parquet": (("audit",), ("ledger", "add"), ("inspect",)),
+    "release.xlsx": (("audit",), ("inspect",), ("risk", "table.csv", "--released=release.xlsx")),
+    "sdmx.csv": (("audit",), ("inspect",)),
+    "flags.csv": (("audit",), ("ledger", "add")),
+    "release.tab": (("audit",),),
+    "layout.toml": (("protect", "random-rounding", "table.csv", "--presentation=layout.toml", "-o", "l.csv"),),
+    "zones.geojson": (("geography", "table.csv", "--shapes=area=zones.geojson", "--map=zones.svg"),),
     "cells.parquet": (("rules", "--rule=p=10"), ("assess", "--policy=business"), ("inspect",)),
     "firms.csv": (("tabulate", "--by=region", "--value=turnover"), ("assess", "--by=region", "--value=turnover")),
     "cells.tab": (("rules", "--rule=p=10"), ("inspect",)),
@@ -99,10 +119,16 @@ def write_files(folder: Path) -> None:
     (folder / "firms-table.csv").write_text("region,count\na,4\nb,9\nc,3\nd,12\n", encoding="utf-8")
     (folder / "regions.hrc").write_text("north\n@a\n@b\nsouth\n@c\n@d\n", encoding="utf-8")
     (folder / "policy.toml").write_text(POLICY, encoding="utf-8")
+    (folder / "layout.toml").write_text(LAYOUT, encoding="utf-8")
+    (folder / "zones.geojson").write_text(ZONES, encoding="utf-8")
     (folder / "grid.toml").write_text('[[methods]]\nname = "random-rounding"\nbase = [3, 5]\n', encoding="utf-8")
     made = [
         ("protect", "random-rounding", "table.csv", "-o", "release.csv"),
         ("protect", "random-rounding", "table.csv", "-o", "release.parquet"),
+        ("protect", "random-rounding", "table.csv", "-o", "release.xlsx"),
+        ("protect", "random-rounding", "table.csv", "-o", "sdmx.csv", "--format", "sdmx-csv"),
+        ("protect", "random-rounding", "table.csv", "-o", "flags.csv", "--format", "flags"),
+        ("protect", "suppress", "table.csv", "--rule", "threshold=3", "-o", "release.tab"),
         (
             "tabulate",
             "firms.csv",
@@ -176,13 +202,32 @@ def mutated_json(content: bytes, draw: random.Random) -> bytes:
     return json.dumps(data).encode()
 
 
+def mutated_workbook(content: bytes, draw: random.Random) -> bytes:
+    """Return a workbook of a release in which one cell, or one value of a note, is another."""
+    import openpyxl
+
+    book = openpyxl.load_workbook(io.BytesIO(content))
+    notes = book["Technical notes"]
+    if draw.random() < 0.6:
+        text = str(notes["C4"].value).removeprefix("json ")
+        notes["C4"] = f"json {mutated_json(text.encode(), draw).decode()}"
+    else:
+        page = draw.choice(book.worksheets)
+        cell = page.cell(draw.randrange(1, page.max_row + 1), draw.randrange(1, page.max_column + 1))
+        cell.value = draw.choice((None, -1, 1.5, 10**20, "x", "", "nan", "i 3 to 1", True))
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
 def mutations(tally: Tally, folder: Path, each: int, seed: int) -> None:
     """Read every format with changed files."""
     for name, commands in COMMANDS.items():
         whole = (folder / name).read_bytes()
         draw = random.Random(f"{seed} {name}")
         changes: list[Callable[[bytes, random.Random], bytes]] = [mutated]
-        changes += [mutated_json, mutated_json] if name.endswith(".json") else []
+        changes += [mutated_json, mutated_json] if name.endswith((".json", ".geojson")) else []
+        changes += [mutated_workbook, mutated_workbook] if name == "release.xlsx" else []
         for _ in range(each):
             (folder / name).write_bytes(draw.choice(changes)(whole, draw))
             chosen = draw.choice(commands)

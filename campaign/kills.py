@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 import subprocess
 import sys
 import time
@@ -16,14 +17,33 @@ COMMANDS: dict[str, list[str]] = {
     "ledger": ["ledger", "add", "table.csv", "--title", "{}", "--ledger", "book.sqlite", "--original", "table.csv"],
     "compare": ["compare", "table.csv", "--method=random-rounding", "--draws=200", "--resume=kept", "-o", "made.json"],
     "report": ["assess", "table.csv", "--report", "report.html", "--record", "record.json", "-o", "release.csv"],
+    "plan": ["plan", "run", "plan.toml", "-o", "planned", "--publish"],
     "tabulate": ["tabulate", "table.csv", "--by", "area", "--value", "count", "-o", "cells.parquet"],
 }
+
+
+PEOPLE = "area,sex,age\n" + "".join(f"{'abcd'[i % 4]},{'mf'[i % 3 % 2]},{10 * (i % 5)}\n" for i in range(120))
+PLAN = """title = "people"
+policy = "census"
+period = "2025"
+ledger = "plan.sqlite"
+[records]
+files = ["people.csv"]
+[[tables]]
+name = "T1"
+by = ["area", "sex"]
+[[tables]]
+name = "T2"
+by = ["area", "age"]
+"""
 
 
 def kills(folder: Path, each: int, seed: int) -> Tally:
     """Kill every command so many times, then look at what is left."""
     tally, draw = Tally(), random.Random(seed)
     (folder / "table.csv").write_text(TABLE, encoding="utf-8")
+    (folder / "people.csv").write_text(PEOPLE, encoding="utf-8")
+    (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
     added: set[str] = set()
     for name, words in COMMANDS.items():
         took = _run(words, folder, f"{name} whole", None)[1]
@@ -33,6 +53,10 @@ def kills(folder: Path, each: int, seed: int) -> Tally:
             if name == "ledger" and code == 0:
                 added.add(title)
             tally.note(f"kills of {name}", _left(folder, added if name == "ledger" else set()))
+            if name == "plan" and draw.random() < 0.7:
+                # Otherwise the next run goes on with what this one kept.
+                shutil.rmtree(folder / "planned", ignore_errors=True)
+                (folder / "plan.sqlite").unlink(missing_ok=True)
         again = _run(words, folder, f"{name} again", None)[0]
         tally.note(f"kills of {name}", "" if again in (0, 1) else f"the next {name} ended in {again}")
         if orphans := [path.name for path in folder.rglob("*") if path.suffix in (".part", ".pending")]:
@@ -66,15 +90,18 @@ def _left(folder: Path, added: set[str]) -> str:
     try:
         for path in folder.rglob("*.json"):
             json.loads(path.read_text(encoding="utf-8"))
-        if (folder / "release.csv").exists():
-            read_release(folder / "release.csv")
-        if (folder / "report.html").exists() and "</html>" not in (folder / "report.html").read_text(encoding="utf-8"):
-            return "half a report"
-        if (folder / "book.sqlite").exists():
-            with Ledger(folder / "book.sqlite", create=False) as book:
+        for path in [*folder.glob("release.csv"), *folder.glob("planned/*.csv")]:
+            read_release(path)
+        for path in folder.rglob("*.html"):
+            if "</html>" not in path.read_text(encoding="utf-8"):
+                return f"half a report: {path.name}"
+        kept: set[str] = set()
+        for path in folder.glob("*.sqlite"):
+            with Ledger(path, create=False) as book:
                 book.verify()
-                lost = added - {entry.title for entry in book.entries()}
-                return f"lost: {sorted(lost)}" if lost else ""
+                kept |= {entry.title for entry in book.entries()}
+        if lost := added - kept:
+            return f"lost: {sorted(lost)}"
     except (DiscreetError, ValueError) as error:
         return str(error)
     return ""

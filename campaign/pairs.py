@@ -6,9 +6,17 @@ import random
 from pathlib import Path
 
 from campaign.outcomes import Tally, command
+from discreet.table.presentation import FORMATS
 
-METHODS = ("conventional-rounding", "hide-and-round")
-"""Methods without a seed."""
+METHODS: dict[str, tuple[str, ...]] = {
+    "conventional-rounding": (),
+    "hide-and-round": (),
+    "random-rounding": ("--seed", str(2**127 + 1)),
+}
+"""Methods, and the seed of one that draws."""
+FORMS = ("parquet", "xlsx", "flags", "sdmx-csv", "tab")
+REFUSED = ("tab",)
+"""What cannot say how the figures of these methods were made."""
 TRIES = 200
 
 
@@ -28,16 +36,18 @@ def pairs(folder: Path, each: int, seed: int) -> Tally:
             if shown[0] is None or shown[0] != shown[1]:
                 continue
             found += 1
-            both = [_written(folder, method, "parquet", values) for values in (counts, twin)]
-            tally.note(f"pairs by {method}", "" if both[0] == both[1] else f"{counts} and {twin} can be told apart")
+            for form in FORMS:
+                both = [_written(folder, method, form, values) for values in (counts, twin)]
+                alike = both[0] == both[1] and (both[0] is not None or form in REFUSED)
+                tally.note(f"pairs by {method}", "" if alike else f"{counts} and {twin} can be told apart in {form}")
     return tally
 
 
-def _written(folder: Path, method: str, ending: str, counts: list[int]) -> bytes | None:
+def _written(folder: Path, method: str, form: str, counts: list[int]) -> bytes | None:
     """Return the release of a table as it is written, None if it is refused."""
     rows = [f"{'abc'[i // 2]},{'mf'[i % 2]},{n}" for i, n in enumerate(counts)]
     (folder / "pair.csv").write_text("\n".join(["area,sex,count", *rows]) + "\n", encoding="utf-8")
-    target = folder / f"pair-release.{ending}"
+    target = folder / f"pair-release{FORMATS[form]}"
     target.unlink(missing_ok=True)
-    code, _, _ = command(["protect", method, "pair.csv", "-o", target.name])
+    code, _, _ = command(["protect", method, "pair.csv", "-o", target.name, "--format", form, *METHODS[method]])
     return target.read_bytes() if code == 0 and target.exists() else None

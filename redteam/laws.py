@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import pairwise, permutations
+from itertools import count, pairwise, permutations
 from math import comb, factorial, prod
 from typing import Any
 
@@ -66,7 +66,22 @@ def limit_of(figure: Figure, hides_up_to: int | None = None) -> Limit:
         if share == 1:
             return Limit(cells, y, y)
         return Limit(cells, y, y + people - round(share * people) if people else None)
+    if name == "chain":
+        return _chained(figure)
     raise ValueError(f"no law is stated for figures of the kind {name!r}")
+
+
+def _chained(figure: Figure) -> Limit:
+    """Return what steps say one after the other: of the figure the last, of what was before it the one before."""
+    least, most = figure.value, figure.value
+    for kind in reversed(figure.said("kinds")):
+        below, above = (None if end is None else limit_of(Figure(figure.cells, kind, end)) for end in (least, most))
+        least = 0 if below is None else next(x for x in count(below.low) if below.holds(x))
+        if above is None or above.high is None:
+            most = None
+        else:
+            most = next(x for x in range(above.high, -1, -1) if above.holds(x))
+    return Limit(figure.cells, least or 0, most)
 
 
 def noise(figure: Figure) -> Callable[[int], float]:

@@ -34,6 +34,8 @@ class Method:
         """The method in the table of results."""
         if self.name == "controlled-rounding":
             return f"{self.name} ({'unbiased' if self.given.get('unbiased') else 'nearest'})"
+        if self.name == "chain":
+            return f"chain ({' then '.join(step.name for step in self.given['steps'])})"
         return f"{self.name}{' with margins' if self.given.get('margins') else ''}"
 
     def suits(self, world: World) -> bool:
@@ -50,6 +52,8 @@ class Method:
     @property
     def asked(self) -> dict[str, Any]:
         """The method as an assessment takes it."""
+        if self.name == "chain":
+            return {"name": self.name, "steps": [{"name": one.name, **one.parameters} for one in self.given["steps"]]}
         given = {key: _listed(value) for key, value in self.parameters if key != "rules"}
         return {"name": self.name, **given}
 
@@ -103,6 +107,7 @@ RANDOM = frozenset(
         "table-swapping",
         "record-swapping",
         "simulation",
+        "chain",
     }
 )
 
@@ -111,6 +116,7 @@ def _method(name: str, needs: str = "any", **parameters: Any) -> Method:
     return Method(name, tuple(parameters.items()), needs)
 
 
+KEYS = dc.protect.CellKey(dc.protect.design_ptable(2, 1))
 COUNTS: tuple[Method, ...] = (
     _method("random-rounding", base=3),
     _method("random-rounding", base=3, additive=True),
@@ -144,6 +150,10 @@ COUNTS: tuple[Method, ...] = (
     _method("table-swapping", "crossed", rate=0.4),
     _method("record-swapping", "crossed", area="a", rate=0.3),
     _method("simulation", "crossed"),
+    _method("chain", "crossed", steps=(dc.protect.TableSwapping(rate=0.4), dc.protect.RandomRounding(3))),
+    _method("chain", "crossed", steps=(dc.protect.TableSwapping(rate=0.4), KEYS)),
+    _method("chain", "crossed", steps=(dc.protect.RecordSwapping("a", rate=0.5), dc.protect.ConventionalRounding(3))),
+    _method("chain", "flat", steps=(dc.protect.BernoulliSample(0.7), dc.protect.RandomRounding(3))),
     _method("redesign", "flat"),
 )
 """Protections of counts."""

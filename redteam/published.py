@@ -106,6 +106,8 @@ def _plain(kind: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
 
 
 def _frozen(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return _plain(value)
     return tuple(_frozen(item) for item in value) if isinstance(value, list | tuple) else value
 
 

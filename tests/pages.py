@@ -180,6 +180,6 @@ def people(draw: np.random.Generator) -> pa.Table:
 def execute(command: Command, entry: str = "") -> Outcome:
     """Run a command of a page; only what was judged may be found wanting. ``ENTRY`` on a page is the last one added."""
     done = run(*(entry if word == ENTRY else word for word in command.words))
-    allowed = (0, 1) if command.words[0] in ("assess", "audit", "compare", "ledger") else (0,)
+    allowed = (0, 1) if command.words[0] in ("assess", "audit", "compare", "geography", "ledger") else (0,)
     assert done.code in allowed, (command.line, done.err)
     return done

@@ -39,8 +39,10 @@ def test_python_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.Mon
 
 FRONT_DOOR = [
     *("Attacker", "Contributions", "DataError", "Dimension", "DiscreetError", "Figures", "Hierarchy"),
-    *("InfeasibleError", "Kind", "Ledger", "LimitError", "Limits", "Policy", "Release", "RequestError", "Table"),
+    *("InfeasibleError", "Kind", "Ledger", "LimitError", "Limits", "Policy", "Presentation", "Release"),
+    *("RequestError", "Table"),
     *("Tabulation", "assess", "audit", "compare", "count_records", "datasets", "estimate", "expected_risk"),
+    "geography",
     *("information_loss", "models", "plots", "population_uniques", "protect", "read_contributions", "read_hierarchy"),
     *("read_records", "read_release", "read_table", "read_tabulation", "replay", "report", "risk", "rules"),
     "sensitivity",
@@ -119,7 +121,7 @@ def test_command_lines_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.Mon
         assert done.code in (0, 1), (line, done.err)
         assert done.out
         # Only what was judged may be found wanting.
-        assert done.code == 0 or words[0] in ("assess", "audit", "compare", "ledger"), line
+        assert done.code == 0 or words[0] in ("assess", "audit", "compare", "geography", "ledger"), line
 
 
 def _commands(group: Any, path: tuple[str, ...] = ()) -> dict[tuple[str, ...], Any]:

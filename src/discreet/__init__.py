@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from discreet.core.errors import RequestError as RequestError
     from discreet.decide.assess import assess as assess
     from discreet.decide.compare import compare as compare
+    from discreet.decide.geography import geography as geography
     from discreet.decide.ledger import Ledger as Ledger
     from discreet.decide.policy import Policy as Policy
     from discreet.decide.replay import replay as replay
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from discreet.table.hierarchy import Hierarchy as Hierarchy
     from discreet.table.hierarchy_reader import read_hierarchy as read_hierarchy
     from discreet.table.kinds import Kind as Kind
+    from discreet.table.presentation import Presentation as Presentation
     from discreet.table.records import count_records as count_records
     from discreet.table.records import read_records as read_records
     from discreet.table.release_reader import read_release as read_release
@@ -64,6 +66,7 @@ _HOMES = {
     "discreet.core.errors": ("DataError", "DiscreetError", "InfeasibleError", "LimitError", "RequestError"),
     "discreet.decide.assess": ("assess",),
     "discreet.decide.compare": ("compare",),
+    "discreet.decide.geography": ("geography",),
     "discreet.decide.ledger": ("Ledger",),
     "discreet.decide.policy": ("Policy",),
     "discreet.decide.replay": ("replay",),
@@ -79,6 +82,7 @@ _HOMES = {
     "discreet.table.hierarchy": ("Hierarchy",),
     "discreet.table.hierarchy_reader": ("read_hierarchy",),
     "discreet.table.kinds": ("Kind",),
+    "discreet.table.presentation": ("Presentation",),
     "discreet.table.records": ("count_records", "read_records"),
     "discreet.table.release_reader": ("read_release",),
     "discreet.table.table_reader": ("read_table", "read_tabulation"),

@@ -61,7 +61,7 @@ def plain(release: Release, law: str, **reading: Any) -> Any:
 
 
 @pytest.mark.parametrize("name", list(releases()))
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("ending", ["csv", "parquet", "xlsx"])
 def test_the_same_audit_before_and_after(name: str, ending: str, tmp_path: Path) -> None:
     release = releases()[name]
     written = release.write(tmp_path / f"r.{ending}", trial=release.trial)
@@ -71,7 +71,7 @@ def test_the_same_audit_before_and_after(name: str, ending: str, tmp_path: Path)
     assert back.trial == release.trial
     for law in ("interval", "method"):
         assert plain(back, law) == plain(release, law)
-    if ending == "parquet":
+    if ending != "csv":
         assert (back.method, dict(back.parameters)) == (release.method, dict(release.parameters))
     if release.inner is not None:
         assert dc.read_table(written[0]) == release.inner
@@ -138,7 +138,7 @@ def test_files_that_contradict_themselves(tmp_path: Path) -> None:
         with pytest.raises((dc.DataError, dc.RequestError), match=message):
             dc.read_release(path)
     with pytest.raises(dc.RequestError, match="not a format that is written"):
-        mixed().write(tmp_path / "r.xlsx")
+        mixed().write(tmp_path / "r.xls")
     bad = Figures.from_array([3], {"count": ["1"]})
     with pytest.raises(dc.RequestError, match="dimension 'count' has the name of a column of figures"):
         Release.of(bad).write(path)

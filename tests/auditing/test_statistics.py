@@ -10,16 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from discreet.auditing.audit import audit
 from discreet.auditing.audit_result import Audit
 from discreet.core.errors import DataError, DiscreetError, InfeasibleError, RequestError
 from discreet.feasible.respondent_values import Printed, multisets
+from discreet.rules import Dominance
+from discreet.rules.sensitivity import sensitivity
 from discreet.table.attacker import Attacker, Contribution
 from discreet.table.figures import Figures
 from discreet.table.release_reader import read_release
 from discreet.table.statistic import Statistic, StatisticColumn
+from discreet.tabulation.tabulate import tabulate
 
 AGE = "age,count,mean\n0-9,x,1.33\n10+,20,2.0\nTotal,23,1.9\n"
 SEX = "sex,count,pct\nm,x,13.0%\nf,x,8.7%\no,18,78.3%\nTotal,23,100%\n"
@@ -66,9 +70,6 @@ def test_the_ages_of_three_men_alone_leave_thirty_triples(tmp_path: Path) -> Non
     given = {"mean": "mean, decimals=1, range=1..125", "median": "median, range=1..125"}
     found = audited(tmp_path, "who,n,median,mean\nmen,3,30,44\n", value="n", statistics=given)
     assert found.cells[0].values == 30
-    every = "who,n,median,mean\nmen,3,30,44\nwomen,4,30,33.5\nTotal,7,30,38\n"
-    overlapping = audited(tmp_path, every, value="n", statistics=given)
-    assert overlapping.verdict == "incomplete"
 
 
 def test_an_extreme_is_the_value_of_one_respondent(tmp_path: Path) -> None:
@@ -226,13 +227,43 @@ def test_a_statistic_of_which_nothing_is_said_is_never_safe(tmp_path: Path) -> N
     assert "not judged: ci" in found.sentence
 
 
-def test_laws_that_weigh_figures_refuse_statistics(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text(SEX, encoding="utf-8")
-    shown = read_release(tmp_path / "t.csv", statistics={"pct": "percentage, over=sex, decimals=1"})
-    with pytest.raises(RequestError, match="does not weigh what statistics"):
-        audit(shown, law="tables")
+def test_laws_that_do_not_weigh_statistics_call_nothing_safe(tmp_path: Path) -> None:
+    wide = "sex,count,pct\nm,x,13\nf,x,9\no,180,78\nTotal,230,100\n"
+    (tmp_path / "t.csv").write_text(wide, encoding="utf-8")
+    shown = read_release(tmp_path / "t.csv", statistics={"pct": "percentage, over=sex"})
+    found = audit(shown)
+    assert found.verdict == "safe"
+    for law in ("tables", "method"):
+        weighed = audit(shown, law=law)
+        assert weighed.verdict == "incomplete"
+        assert f"the law '{law}' does not weigh statistics" in weighed.sentence
+        assert np.isnan(weighed.findings.bits).all()
+        assert np.array_equal(weighed.findings.lower, found.findings.lower)
 
 
 def test_a_contradiction_names_the_statistic(tmp_path: Path) -> None:
     with pytest.raises(InfeasibleError, match=r"pct 78\.0% at sex=o cannot be true where .*sex=o is 18"):
         audited(tmp_path, SEX.replace("78.3", "78.0"), statistics={"pct": "percentage, over=sex, decimals=1"})
+
+
+def test_a_mean_is_as_sensitive_as_the_sum_that_it_gives_away(tmp_path: Path) -> None:
+    firms = {"act": list("aaabbbbccc"), "turnover": [1000, 20, 30, 200, 210, 190, 150, 100, 120, 110]}
+    table = tabulate(pa.table(firms | {"firm": list("qrstuvwxyz")}), by=["act"], value="turnover", contributor="firm")
+    dominated = sensitivity(table, [Dominance(1, 85)])
+    rows = "act,value,count,mean\na,x,3,{}\nb,750,4,188\nc,x,3,x\nTotal,2130,10,213\n"
+    for shown, verdict in (("350", "unsafe"), ("x", "safe")):
+        (tmp_path / "t.csv").write_text(rows.format(shown), encoding="utf-8")
+        release = read_release(
+            tmp_path / "t.csv", value="value", least=1, statistics={"mean": "mean, of=value, per=count"}
+        )
+        found = audit(release, sensitivity=dominated, original=table, insiders="none")
+        assert found.verdict == verdict
+    assert "a mean of 350" not in found.cell(act="a").proof
+
+
+def test_a_statistic_of_one_respondent_is_that_respondents_value(tmp_path: Path) -> None:
+    found = audited(
+        tmp_path, "who,n,mean\nmen,1,44\nwomen,30,51\n", value="n", statistics={"mean": "mean, range=0..125"}
+    )
+    assert found.verdict == "unsafe"
+    assert [cell.proof for cell in found.cells if cell.verdict == "unsafe"] == ["mean 44: only 44 fits"]

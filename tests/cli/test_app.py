@@ -15,6 +15,7 @@ import pytest
 from tests.cli.running import run, start
 
 import discreet
+import discreet.cli
 from discreet.cli import app
 
 COMMANDS = ("risk", "estimate", "study")
@@ -186,9 +187,14 @@ def test_terminals_without_unicode() -> None:
     assert "R1 = 0.0150" in outcome.out
 
 
-def test_the_front_door_is_main() -> None:
+def test_the_front_door_hands_on_to_main(monkeypatch: pytest.MonkeyPatch) -> None:
     assert discreet.__version__
-    assert app.main is __import__("discreet.cli", fromlist=["main"]).main
+    handed: list[object] = []
+    monkeypatch.setattr(app, "main", handed.append)
+    discreet.cli.main(["risk", "--help"])
+    monkeypatch.setattr(sys, "argv", ["discreet", "risk"])
+    discreet.cli.main()
+    assert handed == [["risk", "--help"], None]
 
 
 BUSY = """

@@ -66,7 +66,7 @@ def reason(*arguments: object) -> str:
         (GOOD.replace("sex", ""), "t.csv: column 2 has no name in line 1; name every column"),
         (
             GOOD + "Total,m,7\n",
-            "t.csv: line 6: margin 'sex=m' is 7, but its cells sum to 4; correct the figures, or pass",
+            "t.csv: line 6: margin 'sex=m' is 7, but its cells sum to 4; correct the figures, or use the cells",
         ),
         (GOOD + "all,m,4\nall,f,5\n", "t.csv: category 'all' of dimension 'area' is named like a margin; if it is one"),
         ('area,count\n"two\nlines",-1\n', "t.csv: line 2: count is -1"),
@@ -125,7 +125,7 @@ def test_files_that_are_not_there(folder: Path) -> None:
     assert reason("risk", "F.csv", "--released", "G.csv").startswith("G.csv does not exist")
     assert reason("risk", "F.csv", "--impossible", "zeros.csv").startswith("zeros.csv does not exist")
     assert reason("risk", f"{'x' * 300}.csv").endswith("does not exist; check the name and the folder")
-    assert reason("risk") == "name one table: a CSV or Parquet file, or a bundled one with --example religion"
+    assert reason("risk") == "name one table: a CSV or Parquet file, or a bundled one (--example religion)"
     assert reason("risk", "F.csv", "--example", "sex").startswith("name one table:")
     assert reason("risk", "--example", "religoin").startswith(
         "there is no bundled table 'religoin'; did you mean 'religion'?"

@@ -94,7 +94,7 @@ def test_samples_that_cannot_be_measured(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("paper", "options"),
-    [("antal2014", ["--draws", "200"]), ("antal2015", ["--samples", "6", "--draws", "6"])],
+    [("antal2014", ["--draws", "200"]), ("antal2015", ["--samples", "3", "--draws", "4"])],
 )
 def test_studies_write_their_report(paper: str, options: list[str], tmp_path: Path) -> None:
     folder = tmp_path / paper

@@ -181,7 +181,7 @@ def test_what_is_refused_leaves_nothing_behind(counts: Path, tmp_path: Path) -> 
     halves.write_text(COUNTS.replace("n,m,1", "n,m,1.5"), encoding="utf-8")
     assert "1.5" in said("random-rounding", halves)
     assert "is the table that is read" in refused(run("protect", "random-rounding", counts, "-o", counts))
-    assert "'.xlsx' is not written" in refused(run("protect", "random-rounding", counts, "-o", tmp_path / "r.xlsx"))
+    assert "'.xls' is not written" in refused(run("protect", "random-rounding", counts, "-o", tmp_path / "r.xls"))
     assert counts.read_text(encoding="utf-8") == COUNTS
     strange = tmp_path / "tree.csv"
     strange.write_text("level1,level2\nnorth,n\nsouth,s\n", encoding="utf-8")

@@ -1,7 +1,8 @@
-"""Small tables start at once: nothing is compiled, on the first day as on any other, and without the compiler too."""
+"""Small tables start at once: nothing is compiled, on the first day as on any other, and without any extra too."""
 
 from __future__ import annotations
 
+import ast
 import io
 import subprocess
 import sys
@@ -11,9 +12,11 @@ import numpy as np
 import pytest
 from tests.cli.running import run
 
+import discreet
 from discreet.cli.show import CompilingBar
 
 TABLE = ("protect", "suppress", "table.csv", "--rule", "threshold=3", "-o", "again.csv")
+FIRMS = ("--by", "area,size", "--value", "turnover", "--rule", "p=10")
 COMMANDS = (
     ("risk", "table.csv"),
     ("rules", "table.csv", "--rule", "threshold=3"),
@@ -26,13 +29,22 @@ COMMANDS = (
     ("protect", "controlled-rounding", "table.csv", "--base", "3", "-o", "rounded.csv"),
     ("protect", "small-count-rounding", "table.csv", "--base", "3", "-o", "small.csv"),
     ("protect", "random-rounding", "table.csv", "--base", "3", "-o", "random.csv"),
+    ("protect", "cell-key", "table.csv", "--bound", "2", "--variance", "1", "-o", "keyed.csv"),
+    ("protect", "simulation", "table.csv", "-o", "simulated.csv"),
+    ("protect", "tabular-adjustment", "firms.csv", *FIRMS, "--norm", "squared", "-o", "adjusted.csv"),
+    ("protect", "suppress", "firms.csv", *FIRMS, "--method", "optimal", "-o", "hidden.csv"),
 )
+EXTRAS = ("numba", "scipy", "pandas", "polars", "matplotlib", "openpyxl", "pyscipopt", "fastapi")
 RUN = """
+import importlib.util
 import sys
-if {hidden}:
-    import importlib.util
-    found = importlib.util.find_spec
-    importlib.util.find_spec = lambda name, *more: None if name == "numba" else found(name, *more)
+found = importlib.util.find_spec
+importlib.util.find_spec = lambda name, *more: None if name in {absent} else found(name, *more)
+class Absent:
+    def find_spec(self, name, *more):
+        if name.partition(".")[0] in {absent}:
+            raise ModuleNotFoundError(name=name)
+sys.meta_path.insert(0, Absent())
 from discreet.cli import main
 try:
     main({arguments})
@@ -50,6 +62,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     counts = np.random.default_rng(3).negative_binomial(1, 0.08, (10, 9))
     rows = [f"a{i},g{j},{counts[i, j]}" for i in range(10) for j in range(9)]
     (made / "table.csv").write_text("\n".join(["area,group,count", *rows]) + "\n")
+    sizes = np.random.default_rng(4).lognormal(5, 1, (4, 3, 4)).astype(int)
+    rows = [f"a{i},s{j},{sizes[i, j, k]}" for i in range(4) for j in range(3) for k in range(4)]
+    (made / "firms.csv").write_text("\n".join(["area,size,turnover", *rows]) + "\n")
     done = run("protect", "suppress", made / "table.csv", "--rule", "threshold=3", "-o", made / "release.csv")
     assert done.code == 0, done.err
     return made
@@ -58,12 +73,25 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("hidden", [False, True], ids=["with", "without"])
 @pytest.mark.parametrize("arguments", COMMANDS, ids=lambda given: " ".join(given[:2]) if given else "")
 def test_no_kernel_is_compiled_for_a_small_table(folder: Path, arguments: tuple[str, ...], hidden: bool) -> None:
-    code = RUN.format(hidden=hidden, arguments=list(arguments))
+    code = RUN.format(absent=EXTRAS if hidden else (), arguments=list(arguments))
     made = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, timeout=300)
     assert made.returncode == 0, made.stderr
     assert "compiler loaded: False" in made.stderr
     assert "compiling" not in made.stderr
     assert "compiler]" not in made.stderr
+
+
+def test_scipy_is_imported_for_least_squares_over_many_sums_alone() -> None:
+    source = Path(discreet.__file__).parent
+    used = {
+        str(file.relative_to(source))
+        for file in source.rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [one.name for one in node.names])
+        if name.split(".")[0] == "scipy"
+    }
+    assert used == {str(Path("protect", "adjustment_program.py"))}
 
 
 def test_compiling_is_announced_on_one_line_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:

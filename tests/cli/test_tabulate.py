@@ -170,7 +170,7 @@ def test_frequency_tables_and_group_disclosure(folder: Path) -> None:
         ("tabulate firms.csv --by region --margins 7 -o x.parquet", "margins of up to 7 dimensions"),
         ("rules t.parquet", "no rule is given"),
         ("rules t.parquet --dominance 85", "dominance takes 2 numbers (n, k), as dominance=2,85"),
-        ("rules t.parquet --rule dominance=3,85", "keeps 2; tabulate again with top=3 (--top 3)"),
+        ("rules t.parquet --rule dominance=3,85", "keeps 2; tabulate again with more of them (--largest 3)"),
         ("rules t.parquet --rule p=10@holding", "knows of no holdings"),
         ("rules t.parquet --rule p=10 --value profit", "no response 'profit'"),
         ("rules t.parquet --rule p=10 --explain region=X", "no category 'X'"),

@@ -45,6 +45,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "table-swapping": {"rate": 0.1},
     "redesign": {"groups": (("region", (("south", "rest"), ("east", "rest"))),)},
     "suppress": {"rules": [dc.rules.Threshold(3)]},
+    "chain": {"steps": (dc.protect.TableSwapping(rate=0.1), dc.protect.RandomRounding(3))},
 }
 
 

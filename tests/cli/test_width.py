@@ -37,7 +37,7 @@ COMMANDS = [
     "study cohen2009 --draws 50",
     "study antal2015 --table religion.csv --samples 4 --draws 4",
     "tabulate people.csv --by area,sex -o t.parquet",
-    "ledger add suppressed.csv --title 'A table with a title that is a good deal longer than most titles are'",
+    "ledger add sample.csv --variable sampled --title 'A title that is a good deal longer than most titles are'",
     "ledger list",
     "ledger check suppressed.csv",
     "replay religion.record.json",
@@ -52,6 +52,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     dc.protect.random_sample(religion, n=245, seed=1).table.write(made / "sample.csv")
     run("protect", "suppress", made / "religion.csv", "--rule", "threshold=3", "-o", made / "suppressed.csv")
     run("assess", made / "religion.csv", "--record", made / "religion.record.json")
+    run("ledger", "add", made / "suppressed.csv", "--ledger", made / "ledger.sqlite")
     (made / "people.csv").write_text("area,sex\n" + "n,f\ns,m\nn,m\n" * 5, encoding="utf-8")
     return made
 

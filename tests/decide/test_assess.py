@@ -298,6 +298,7 @@ def test_every_method_of_the_registry_is_found_by_name() -> None:
         "bernoulli-sample": {"rate": 0.5},
         "record-swapping": {"area": "a"},
         "redesign": {"merge": {"a": {"1+2": ["1", "2"]}}},
+        "chain": {"steps": ["table-swapping:rate=0.1", {"name": "random-rounding", "base": 3}]},
     }
     for name in METHODS:
         method = make_method(name, needed.get(name, {}), (dc.rules.Threshold(3),))

@@ -66,6 +66,7 @@ def test_holdings_are_counted_as_one() -> None:
     assert sum(by_level[half:]) > sum(by_level[:half])
 
 
+@pytest.mark.unmeasured
 def test_a_file_of_a_tabulation_is_assessed(tmp_path: Path) -> None:
     file = tmp_path / "firms.parquet"
     dc.tabulate(firms(20_000), hierarchies=hierarchies(), **READING).write(file)
@@ -73,6 +74,7 @@ def test_a_file_of_a_tabulation_is_assessed(tmp_path: Path) -> None:
     assert dc.assess(file, "business", value="turnover", protection="none").verdict == "withhold"
 
 
+@pytest.mark.unmeasured
 def test_magnitudes_are_compared() -> None:
     table = dc.tabulate(firms(20_000), hierarchies=hierarchies(), **READING)
     found = dc.compare(table, [{"name": "suppress", "insiders": ["respondents", "none"]}], policy="business", seed=1)

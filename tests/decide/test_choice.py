@@ -182,6 +182,7 @@ def test_a_protection_that_is_taken_after_another_failed_claims_nothing_of_the_m
     assert risky.verdict == "withhold"
 
 
+@pytest.mark.unmeasured
 def test_a_verdict_depends_on_the_published_figures_alone() -> None:
     """Rows of 1 and 0, which are sensitive, and of 2 and 2, which are not, pass alike where they look alike."""
     verdicts: dict[tuple[int, ...], set[str]] = defaultdict(set)
@@ -245,6 +246,7 @@ def test_the_chance_of_an_original_above_the_limit_is_at_most_its_bound(seed: in
     assert bounds == sorted(bounds, reverse=True)
 
 
+@pytest.mark.unmeasured
 def test_that_somebody_is_in_the_table_is_knowledge_of_the_reader() -> None:
     """Figures of 0 leave a total of 0 to 2, but a table with nobody in it is not published."""
     table = dc.Table.from_array([[1, 0], [0, 0]], ["a", "b"])

@@ -12,7 +12,8 @@ import pytest
 
 import discreet as dc
 from discreet.core.errors import DataError, InfeasibleError, RequestError
-from discreet.decide.ledger import Ledger
+from discreet.decide.ledger import Entry, Ledger
+from discreet.decide.ledger.release_check import _worlds
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.release import Release
@@ -148,7 +149,7 @@ def test_populations_that_may_lie_inside_each_other_are_not_called_safe(ledger: 
         assert ledger.check(shown(other, {"area": ["n", "s"]}), title="x", population="voters").verdict == "safe"
 
 
-@pytest.mark.parametrize("names", [("adults", "voters"), ("Residents", "residents > 18+"), ("a > b", "c > d")])
+@pytest.mark.parametrize("names", [("adults", "voters"), ("people", "residents > 18+"), ("a > b", "c > d")])
 @pytest.mark.parametrize("larger", ["old", "new"])
 def test_each_way_to_say_how_populations_lie_works(ledger: Ledger, names: tuple[str, str], larger: str) -> None:
     """The larger one holds the other, whichever came first, and what shares nobody is said of the outermost ones."""
@@ -307,3 +308,32 @@ def test_amounts_between_years_are_judged_by_who_changed(ledger: Ledger) -> None
     safe = ledger.check(moved, title="2024", period="2024", variable="turnover")
     assert safe.verdict == "safe"
     assert "was made by 3 contributors or more" in safe.meaning
+
+
+# --- which releases belong together ------------------------------------------------------------------------------
+
+
+def worlds_by_definition(entry: Entry, linked: Sequence[Entry]) -> set[frozenset[str]]:
+    """Return the largest sets of releases that may be about one population and period: all of them are tried."""
+    every = (entry, *linked)
+    populations = {e.population for e in every if e.population} or {""}
+    periods = {e.period for e in every if e.period} or {""}
+    sets = {frozenset(e.id for e in linked if e.may_be_about(who, when)) for who in populations for when in periods}
+    return {one for one in sets if not any(one < other for other in sets)}
+
+
+def test_sets_of_releases_are_found_without_trying_all_of_them() -> None:
+    rng = np.random.default_rng(11)
+    names = ["", "", "adults", "Adults", "firms", "16+", "18+"]
+    for _ in range(400):
+        tags = [
+            (str(rng.choice(names)), str(rng.choice(["", "2023", "2024", "2025"]))) for _ in range(rng.integers(1, 9))
+        ]
+        entries = [
+            Entry(str(k), f"t{k}", "2024-05-31", "", ("a",), 1, 0, who, when) for k, (who, when) in enumerate(tags)
+        ]
+        entry = entries[0]
+        linked = [e for e in entries[1:] if e.may_be_about(entry.population, entry.period)]
+        found = [frozenset(e.id for e in group) for group in _worlds(entry, linked)]
+        assert len(found) == len(set(found))
+        assert set(found) == worlds_by_definition(entry, linked), tags

@@ -52,7 +52,7 @@ def kill(path: Path, kills: int, seed: int) -> None:
 
 
 def test_no_kill_loses_a_release_or_leaves_half_of_one(tmp_path: Path) -> None:
-    kill(tmp_path / "ledger.sqlite", 200, seed=1)
+    kill(tmp_path / "ledger.sqlite", 60, seed=1)
 
 
 @pytest.mark.long

@@ -270,6 +270,7 @@ def test_the_command_line_and_the_workbench_answer_alike(
         assert point["faults"] == [one.brief for one in made.checks if not one.passed]
 
 
+@pytest.mark.unmeasured
 def test_respondents_are_judged_by_the_same_limits() -> None:
     narrow = 0
     for seed in range(20):

@@ -218,6 +218,7 @@ def populations() -> Iterator[tuple[str, Table, Table]]:
                 yield kind, whole, part
 
 
+@pytest.mark.unmeasured
 def test_no_release_where_the_true_risk_is_above_the_limits() -> None:
     limits = {"r2": 0.3, "tau": 1}
     above, released = 0, 0
@@ -237,6 +238,7 @@ def test_no_release_where_the_true_risk_is_above_the_limits() -> None:
     assert released >= 3
 
 
+@pytest.mark.unmeasured
 def test_the_one_population_there_is_lies_within_what_counts() -> None:
     rng = np.random.default_rng(3)
     beyond = {"counts": 0, "mean": 0}

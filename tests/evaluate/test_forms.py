@@ -46,7 +46,7 @@ def test_linked_tables_in_every_form() -> None:
 
 
 def test_nothing_but_the_release_is_needed() -> None:
-    table = counts(np.random.default_rng(1), (9, 8, 4), "abc")
+    table = counts(np.random.default_rng(1), (6, 5, 4), "abc")
     marks, intervals = (
         dc.suppress(table, Threshold(3), levels=(1, 1), form=form).release for form in ("marks", "intervals")
     )

@@ -107,13 +107,14 @@ def test_few_below_the_line_and_extremes_are_held_back() -> None:
 
 def test_what_would_be_lost_is_refused(tmp_path: Path) -> None:
     release = with_published(Release.of(Figures.from_array([3, None, 9], SEX)), {"pct": "percentage, over=sex"})
-    with pytest.raises(RequestError, match="written as CSV"):
-        release.write(tmp_path / "t.parquet")
+    with pytest.raises(RequestError, match="written as CSV or Parquet"):
+        release.write(tmp_path / "t.xlsx")
     Release.of(Figures.from_array([3, None, 9], SEX)).write(tmp_path / "plain.parquet")
-    with pytest.raises(RequestError, match="no statistics are in it"):
+    with pytest.raises(RequestError, match="which statistics are in it"):
         read_release(tmp_path / "plain.parquet", statistics={"pct": "percentage, over=sex"})
-    with Ledger(tmp_path / "ledger", create=True) as book, pytest.raises(RequestError, match="does not judge statis"):
-        book.add(release, title="t")
+    measure = Release.of([*release.parts(), Figures.from_array([1, 2, 3], SEX, measure="n")])
+    with Ledger(tmp_path / "ledger", create=True) as book, pytest.raises(RequestError, match="keeps one measure"):
+        book.add(measure, title="t")
     with pytest.raises(RequestError, match="cannot be computed from the figures of one release"):
         with_published(release, {"avg": "mean"})
 

@@ -268,6 +268,7 @@ def examine(seed: int) -> str:
     return found.verdict
 
 
+@pytest.mark.unmeasured
 def test_the_audit_against_every_table_that_a_respondent_cannot_rule_out() -> None:
     verdicts = [examine(seed) for seed in range(300)]
     assert min(verdicts.count("safe"), verdicts.count("unsafe")) > 40
@@ -310,15 +311,16 @@ def protected(seed: int) -> str:
     return "protected" if sensitive else "nothing sensitive"
 
 
+@pytest.mark.unmeasured
 def test_no_suppressed_table_is_refuted_by_a_respondent() -> None:
-    outcomes = [protected(seed) for seed in range(200)]
-    assert outcomes.count("protected") > 40
+    outcomes = [protected(seed) for seed in range(60)]
+    assert outcomes.count("protected") > 12
 
 
 @pytest.mark.long
 def test_no_suppressed_table_is_refuted_by_a_respondent_in_thousands() -> None:
-    for seed in range(1000, 4000):
-        protected(seed)
+    outcomes = [protected(seed) for seed in range(60, 4000)]
+    assert outcomes.count("protected") > 800
 
 
 # --- tables that name nobody -----------------------------------------------------------------------------------

@@ -99,6 +99,7 @@ def check(seeds: range) -> None:
     assert min(doubt, none) > len(seeds) / 2
 
 
+@pytest.mark.unmeasured
 def test_tables_that_fit_count_and_no_others() -> None:
     check(range(300))
 

@@ -66,13 +66,14 @@ def compare(seed: int) -> int:
     return 1
 
 
+@pytest.mark.unmeasured
 def test_no_fewer_figures_conflict() -> None:
-    assert sum(compare(seed) for seed in range(25)) >= 10
+    assert sum(compare(seed) for seed in range(15)) >= 6
 
 
 @pytest.mark.long
 def test_no_fewer_figures_conflict_in_hundreds_of_releases() -> None:
-    assert sum(compare(seed) for seed in range(100, 500)) >= 150
+    assert sum(compare(seed) for seed in range(15, 500)) >= 180
 
 
 def test_the_error_says_that_no_fewer_do() -> None:

@@ -161,13 +161,14 @@ def test_counting_and_drawing_end_in_time() -> None:
     assert time.process_time() - start < SOON
 
 
+@pytest.mark.unmeasured
 def test_rounds_of_draws_that_are_cut_short_do_not_count() -> None:
     """Chains of different length would be weighed wrongly: a round counts for all of them or for none."""
     group = largest(square(12, 3, share=1.0), join=False)
     # Kernels are compiled, and a first round is timed, before anything has to end on time.
     began = time.monotonic()
     draw_tables(group, seed=1, precision=1e-9, most_draws=1)
-    limit = 1.0 + 3 * (time.monotonic() - began)
+    limit = 0.2 + 3 * (time.monotonic() - began)
     drawn = draw_tables(group, seed=1, precision=1e-9, deadline=time.monotonic() + limit)
     whole = draw_tables(group, seed=1, precision=1e-9, most_draws=drawn.draws // 8)
     assert np.isfinite(drawn.bits).all()

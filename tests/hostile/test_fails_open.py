@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -189,3 +190,27 @@ def test_a_release_that_was_cut_short(method: str) -> None:
         Path("cut.csv").write_bytes(whole[:keep])
         with pytest.raises(DiscreetError):
             read_release("cut.csv")
+
+
+ALLE = "area,sex,count\nn,m,x\nn,f,4\nn,{t},9\ns,m,9\ns,f,x\ns,{t},20\n{t},m,14\n{t},f,15\n{t},{t},29\n"
+"""Both hidden figures are a subtraction away, if one knows which rows are totals."""
+
+
+@pytest.mark.parametrize("word", ["alle", "Total - all", "Persons", "ganzes Land", "0"])
+def test_totals_that_nobody_marked(word: str) -> None:
+    Path("released.csv").write_text(ALLE.format(t=word), encoding="utf-8")
+    told = refused(run("audit", "released.csv"))
+    assert f"--total {shlex.quote(word)}" in told
+    assert run("audit", "released.csv", "--total", word).code == 1
+    assert "--total" in refused(run("ledger", "add", "released.csv", "--ledger", "book.sqlite"))
+    whole = ALLE.format(t=word).replace("n,m,x", "n,m,5").replace("s,f,x", "s,f,11")
+    Path("original.csv").write_text(whole, encoding="utf-8")
+    assert "--total" in refused(run("assess", "original.csv"))
+    assert run("risk", "original.csv", "--total", word).code == 0
+
+
+def test_a_category_that_is_a_sum_by_chance_is_none() -> None:
+    Path("chance.csv").write_text("area,sex,count\nn,a,5\nn,b,4\nn,c,9\ns,a,9\ns,b,11\ns,c,21\n", encoding="utf-8")
+    assert run("risk", "chance.csv").code == 0
+    Path("binary.csv").write_text("ill,sex,count\nyes,m,5\nyes,f,4\nno,m,50\nno,f,40\n", encoding="utf-8")
+    assert run("risk", "binary.csv").code == 0

@@ -8,13 +8,15 @@ import shutil
 import sqlite3
 import zlib
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import pytest
 from tests.cli.running import refused, run
 
+from discreet.core.errors import DataError, DiscreetError, RequestError
 from discreet.decide.ledger import Ledger
-from discreet.decide.ledger.history import Head, event
+from discreet.decide.ledger.history import Event, Head, History, event
 from discreet.decide.ledger.packing import digest, packed
 from discreet.table.figures import Figures
 from discreet.table.release import Release
@@ -313,3 +315,88 @@ def test_originals_of_releases_that_were_never_added_are_removed() -> None:
     (kept / f"{name}.csv").write_text("first", encoding="utf-8")
     refused(run("ledger", "add", "old.csv", "--original", "true.csv"))
     assert (kept / f"{name}.csv").read_text(encoding="utf-8") == "first"
+
+
+def test_nothing_is_added_to_a_ledger_that_was_changed() -> None:
+    begin()
+    sql("UPDATE event SET said = replace(said, 'Fives', 'Sixes') WHERE number = 1")
+    before = BOOK.read_bytes()
+    assert "event 1" in refused(run("ledger", "add", "new.csv", "--title", "more"))
+    assert BOOK.read_bytes() == before
+
+
+def test_a_ledger_that_others_write_is_verified_again() -> None:
+    with Ledger(BOOK) as book:
+        for number in range(3):
+            book.add(Release.of(Figures.from_array([number, 9], {"a": ["x", "y"]}, name="t")), title=f"t{number}")
+        sql("UPDATE event SET said = replace(said, 't0', 'tt') WHERE number = 1")
+        for act in (book.entries, lambda: book.withdraw("t1", reason="x"), lambda: book.retag("t1", reason="x")):
+            with pytest.raises(DataError, match="breaks at event 1"):
+                act()
+
+
+def test_each_event_is_verified_once_while_nobody_else_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[int] = []
+    follow = History.follow
+
+    def counted(past: History, one: Event) -> None:
+        steps.append(1)
+        follow(past, one)
+
+    monkeypatch.setattr(History, "follow", counted)
+    with Ledger(BOOK) as book:
+        for number in range(20):
+            book.add(Release.of(Figures.from_array([number, 9], {"a": ["x", "y"]}, name="t")), title=f"t{number}")
+        assert len(book.entries()) == len(steps) == 20
+        with pytest.raises(RequestError, match="already"):
+            book.add(Release.of(Figures.from_array([3, 9], {"a": ["x", "y"]}, name="t")), title="t3")
+        assert [entry.title for entry in book.entries()] == [f"t{number}" for number in range(20)]
+    with Ledger(BOOK) as book:
+        assert book.verify().events == 20
+
+
+def test_a_copy_made_while_the_file_is_written_is_refused_or_whole() -> None:
+    """Without the journal beside it, such a copy has pages of two states: any mixture is one of them, or refused."""
+    states = []
+    for number in range(2):
+        with Ledger(BOOK) as book:
+            wide = [f"c{i}" for i in range(400)]
+            book.add(Release.of(Figures.from_array(range(1, 401), {"a": wide}, name="t")), title=f"t{number}")
+        states.append(BOOK.read_bytes())
+    page = int.from_bytes(states[0][16:18], "big")
+    old, new = ([state[i : i + page] for i in range(0, len(state), page)] for state in states)
+    changed = [i for i in range(len(new)) if i >= len(old) or old[i] != new[i]]
+    assert 3 <= len(changed) <= 10
+    outcomes = set()
+    for mixture in product((False, True), repeat=len(changed)):
+        taken = dict(zip(changed, mixture, strict=True))
+        pages = [new[i] if taken.get(i, False) or i >= len(old) else old[i] for i in range(len(new))]
+        lost = [i for i in changed if i >= len(old) and not taken[i]]
+        whole = b"".join(bytes(page) if i in lost else content for i, content in enumerate(pages))
+        Path("copy.sqlite").write_bytes(whole if taken.get(0) else whole[: len(states[0])])
+        try:
+            with Ledger("copy.sqlite", create=False) as copy:
+                found = [entry.title for entry in copy.entries()]
+                [copy.release(name) for name in found]
+        except DiscreetError:
+            outcomes.add("refused")
+        else:
+            assert found in (["t0"], ["t0", "t1"])
+            outcomes.add(str(len(found)))
+    assert outcomes == {"refused", "1", "2"}
+
+
+def test_the_head_stands_in_reports() -> None:
+    begin()
+    head = json.loads(run("ledger", "verify", "--json").out)["head"]
+    assert head in run("ledger", "check", "more.csv", "--title", "y", "-o", "check.txt").out
+    assert head in Path("check.txt").read_text(encoding="utf-8")
+    for name in ("report.html", "report.md", "report.json"):
+        run("assess", "more.csv", "--report", name, "--head-of", BOOK)
+        assert head in Path(name).read_text(encoding="utf-8")
+    assert run("report", "report.json", "-o", "again.html").code == 0
+    assert head in Path("again.html").read_text(encoding="utf-8")
+    assert run("report", "report.json", "-o", "public.html", "--edition", "public").code == 0
+    assert head not in Path("public.html").read_text(encoding="utf-8")
+    assert "no ledger" in refused(run("assess", "more.csv", "--report", "report.html", "--head-of", "none.sqlite"))
+    assert "internal report" in refused(run("assess", "more.csv", "--head-of", BOOK))

@@ -27,6 +27,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "cell-key": {},
     "small-count-rounding": {},
     "semi-controlled-rounding": {},
+    "controlled-rounding unbiased": {"unbiased": True},
 }
 
 

@@ -118,8 +118,19 @@ def test_with_a_ledger_the_check_beside_it_counts(tmp_path: Path) -> None:
             assert "against the ledger" in sign(server, "page")["error"]
         checked = server.run("ledger check", release="out.csv")
         assert checked["state"] == "done", checked
-        expected = 200 if checked["result"]["verdict"] == "safe" else 400
-        assert sign(server, "page")["status"] == expected
+        assert checked["result"]["verdict"] == "safe"
+        told = sign(server, "page")
+        assert (told["status"], told["ledger"]) == (200, checked["result"]["head"])
+        # What joined the ledger meanwhile was not looked at; nor does a ledger that is gone say anything.
+        server.upload("second.csv", b"sex,count\nm,150\nf,118\n")
+        assert server.run("ledger add", release="second.csv", title="second")["state"] == "done"
+        told = sign(server, "page", "Bo")
+        assert (told["status"], "the ledger has changed" in told["error"]) == (400, True)
+        assert server.run("ledger check", release="out.csv")["result"]["verdict"] == "safe"
+        (tmp_path / "office.sqlite").rename(tmp_path / "gone.sqlite")
+        assert sign(server, "page", "Bo")["status"] == 400
+        (tmp_path / "gone.sqlite").rename(tmp_path / "office.sqlite")
+        assert sign(server, "page", "Bo")["status"] == 200
 
 
 # --- saved sessions -----------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import product
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy.optimize import linprog
 import discreet as dc
 from discreet import DataError, InfeasibleError, RequestError
 from discreet.core.numerics import IntArray
-from discreet.protect import TabularAdjustment, tabular_adjustment
+from discreet.protect import TabularAdjustment, adjustment_program, tabular_adjustment
 from discreet.protect.additive import sums_of
 from discreet.protect.adjustment_program import _squares
 from discreet.protect.tabular_adjustment import levels_of
@@ -119,6 +120,19 @@ def test_squares_satisfy_the_conditions_of_an_optimum() -> None:
         # No feasible direction lowers the sum of squares: its slope along every one is 0 or more.
         step = linprog(weights * d, A_eq=A, b_eq=np.zeros(len(A)), bounds=list(zip(low - d, high - d, strict=True)))
         assert step.fun > -1e-5
+
+
+def test_many_sums_are_solved_sparse_with_the_same_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = firms(np.random.default_rng(5), 60, (5, 5))
+    sums, n = sums_of(cells), len(cells)
+    low, high = np.full(n, -10.0), np.full(n, 10.0)
+    low[n // 2] = 4.0
+    dense = _squares(sums, np.ones(n), low, high)
+    monkeypatch.setattr(adjustment_program, "DENSE", 3)
+    np.testing.assert_allclose(_squares(sums, np.ones(n), low, high), dense, atol=1e-7)
+    monkeypatch.setitem(sys.modules, "scipy.sparse", None)
+    with pytest.raises(RequestError, match=r"more than 3, need .* pip install 'discreet\[sparse\]', or take absolute"):
+        _squares(sums, np.ones(n), low, high)
 
 
 def test_nothing_sensitive_and_bad_requests() -> None:

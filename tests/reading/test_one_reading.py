@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pandas as pd
 import polars as pl
@@ -16,7 +16,9 @@ from tests.cli.running import refused, run
 from tests.cli.test_reading import REFUSED
 
 import discreet as dc
+from discreet.core.effort import DrawOptions, Effort, WorkOptions
 from discreet.core.errors import DiscreetError, both_shown, with_options
+from discreet.reading.reading import Reading, ReadingOptions
 from discreet.table.tabulation import Tabulation
 from discreet.tabulation.argus_tab import write_tab
 
@@ -482,3 +484,17 @@ def test_audits_and_ledgers_read_what_is_published_the_same(tmp_path: Path) -> N
         refused(run("assess", truth, "--release", wrong, "--record", tmp_path / "a.json")),
     }
     assert len(told) == 1
+
+
+def test_options_of_the_front_door_are_the_attributes_of_a_reading() -> None:
+    assert get_type_hints(Reading) == get_type_hints(ReadingOptions)
+    assert get_type_hints(Effort).keys() == WorkOptions.__annotations__.keys() | DrawOptions.__annotations__.keys()
+
+
+@pytest.mark.parametrize(
+    ("function", "option"),
+    [(dc.estimate, "time_limit"), (dc.population_uniques, "time_limit"), (dc.assess, "tries"), (dc.compare, "worker")],
+)
+def test_an_option_of_other_functions_is_refused(function: Callable[..., object], option: str) -> None:
+    with pytest.raises(dc.RequestError, match=f"there is no option '{option}'"):
+        function(dc.datasets.sex(), *([10_000] if "time" in option else []), **{option: 5})

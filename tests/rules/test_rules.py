@@ -293,7 +293,7 @@ def test_parameters_out_of_range(make: Any, message: str) -> None:
 
 def test_what_the_table_does_not_know() -> None:
     table = table_of([1, 2, 3], top=2)
-    with pytest.raises(RequestError, match="keeps 2; tabulate again with top=3"):
+    with pytest.raises(RequestError, match=r"keeps 2; tabulate again with more of them \(top=3\)"):
         sensitivity(table, [Dominance(3, 85)])
     with pytest.raises(RequestError, match="knows of no holdings"):
         sensitivity(table, [PPercent(10, level="holding")])

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from tests.cli.running import run
 
 import discreet as dc
 from discreet.table.columns import natural_order
@@ -61,13 +62,30 @@ def test_natural_order_is_a_permutation(seed: int) -> None:
         assert found == sorted(labels, key=lambda text: (text[0], int(text[1:])))
 
 
-def test_codes_beside_their_labels_are_noticed(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("code", "label"), [("code", "label"), ("area_code", "area_name"), ("NACE", "NACE label")])
+def test_codes_and_what_is_called_their_label_are_one_dimension(tmp_path: Path, code: str, label: str) -> None:
+    rows = "".join(f"0{i},name {i},{sex},{i + 3}\n" for i in range(3) for sex in "mf")
+    path = written(tmp_path, f"{label},{code},sex,count\n{rows}")
+    both = dc.read_table(path)
+    assert both.names == (code, "sex")
+    assert both.size == 6
+    assert dc.read_release(path).parts()[0].names == (code, "sex")
+    assert run("inspect", path).code == 0
+    assert dc.read_table(path, dimensions=[code, label, "sex"]).size == 18
+    # A label that two codes share is still one; labels of which a code has two classify further.
+    shared = written(tmp_path, f"{code},{label},sex,count\n{rows.replace('name 1', 'name 2')}")
+    assert dc.read_table(shared).names == (code, "sex")
+    split = written(tmp_path, f"{code},{label},sex,count\n{rows}00,another,m,1\n")
+    assert dc.read_table(split).names == (code, label, "sex")
+
+
+def test_codes_beside_labels_of_another_name_are_noticed(tmp_path: Path) -> None:
     rows = "".join(f"{i},name {i},{sex},{i + 3}\n" for i in range(3) for sex in "mf")
-    path = written(tmp_path, f"code,label,sex,count\n{rows}")
-    with pytest.raises(dc.RequestError, match=r"'code' and 'label' say the same.*dimensions=\['code', 'sex'\]"):
+    path = written(tmp_path, f"code,town,sex,count\n{rows}")
+    with pytest.raises(dc.RequestError, match=r"'code' and 'town' say the same.*dimensions=\['code', 'sex'\]"):
         dc.read_table(path)
     assert dc.read_table(path, dimensions=["code", "sex"]).possible == 6
-    assert dc.read_table(path, dimensions=["code", "label", "sex"]).size == 18
+    assert dc.read_table(path, dimensions=["code", "town", "sex"]).size == 18
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -70,7 +70,7 @@ def test_databases(records: pa.Table, tmp_path: Path) -> None:
     with duckdb.connect() as connection:
         connection.register("arrow", records)
         agree(tabulate(connection.sql("SELECT * FROM arrow"), **OPTIONS), expected)
-    with pytest.raises(RequestError, match=r"name a table \(--table\) or a query"):
+    with pytest.raises(RequestError, match=r"name a table \(table=\) or a query"):
         tabulate(path, **OPTIONS)
     with pytest.raises(DataError, match="cannot be read"):
         tabulate(path, **OPTIONS, table="none")

@@ -18,6 +18,8 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote, urlsplit
 
+from tests import measuring
+
 STATE = Path(tempfile.gettempdir()) / f"discreet-tests-{os.getuid()}"
 """Where workbenches of the tests keep the key by which they seal sessions."""
 
@@ -33,7 +35,7 @@ class Server:
             stderr=subprocess.PIPE,
             text=True,
             cwd=cwd,
-            env={**os.environ, "XDG_STATE_HOME": str(STATE), **(env or {})},
+            env={**os.environ, **measuring.kept, "XDG_STATE_HOME": str(STATE), **(env or {})},
         )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()

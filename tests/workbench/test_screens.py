@@ -144,7 +144,8 @@ def test_what_is_cancelled_is_taken_up_again(opened: Any, thousand: Server) -> N
     person = Person(opened, thousand.address + "?session=resume")
     page = person.page
     person.open("thousand.csv")
-    person.compare(3000, "conventional-rounding:base=5", "random-rounding:base=3")
+    # The second takes many times as long as the first, so there is time to cancel on any machine.
+    person.compare(3000, "conventional-rounding:base=5", "table-swapping:rate=0.3")
     page.wait_for_selector("#partial [data-point^='conventional']")
     page.click("text=Cancel")
     page.wait_for_selector("#cancelled")

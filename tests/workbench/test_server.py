@@ -415,6 +415,17 @@ def test_a_damaged_session_is_refused(server: Server, tmp_path: Path) -> None:
     assert run("workbench", tmp_path / "bad.discreet", "--replay").code == 2
 
 
+def test_a_verdict_covers_statistics_beside_the_figures(tmp_path: Path) -> None:
+    table = tmp_path / "t.csv"
+    table.write_text("sex,count\nm,40\nf,60\n")
+    server = Server(table)
+    made = server.run("assess", file="t.csv", as_is=True, statistic=["pct=percentage, over=sex"], output="out.csv")
+    assert made["state"] == "done"
+    assert [(one["name"], one["shown"], one["wanted"]) for one in made["result"]["statistics"]] == [("pct", 3, 3)]
+    server.process.terminate()
+    server.process.communicate()
+
+
 # --- what it leaves -----------------------------------------------------------------------------------------
 
 

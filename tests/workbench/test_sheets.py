@@ -45,16 +45,16 @@ def test_the_table_of_a_sheet_is_found_and_taken() -> None:
     assert Path("data.csv").read_text() == "area,age,count\nA,young,30\nA,old,14\nB,young,1\nB,old,61\n"
 
 
-@pytest.mark.parametrize(
-    ("sheet", "header", "told"),
-    [
-        ("Nowhere", "1", "has no sheet 'Nowhere'"),
-        ("Data 2024", "99", "row 99 is not a row"),
-        ("Data 2024", "0", "row 0 is not a row"),
-        ("Data 2024", "1", "no rows below"),
-        ("Notes", "1", "no rows below"),
-    ],
-)
+NO_TABLES = [
+    ("Nowhere", "1", "has no sheet 'Nowhere'"),
+    ("Data 2024", "99", "row 99 is not a row"),
+    ("Data 2024", "0", "row 0 is not a row"),
+    ("Data 2024", "1", "no rows below"),
+    ("Notes", "1", "no rows below"),
+]
+
+
+@pytest.mark.parametrize(("sheet", "header", "told"), NO_TABLES)
 def test_what_is_no_table_is_refused(sheet: str, header: str, told: str) -> None:
     book(Path("book.xlsx"))
     assert told in ask("sheet", "book.xlsx", sheet, header, "data.csv")

@@ -5,32 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 
 from discreet.auditing.audit_result import Audit
 from discreet.auditing.findings import RANK, Verdict, joined
 from discreet.auditing.judging import Judge, Sheet
-from discreet.auditing.knowledge import contributors, knowledge_of, respondents
+from discreet.auditing.knowledge import Knowledge, contributors, knowledge_of, respondents
 from discreet.auditing.laws import LAWS
 from discreet.auditing.levels import reach_of
 from discreet.auditing.limits import AuditCriterion, Limits
 from discreet.auditing.question import alone, ask, sums_of, targets_of, unpublished
+from discreet.auditing.terms import AuditOptions, Terms
 from discreet.core.clock import Clock
 from discreet.core.errors import RequestError
-from discreet.core.numerics import BoolArray
-from discreet.core.progress import Progress
-from discreet.core.random import Seed
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.feasible.candidates import Candidates, Fitting, fitting
-from discreet.feasible.respondent_values import unjudged, with_respondents
+from discreet.feasible.implied_statistics import without_implied
+from discreet.feasible.respondent_groups import unjudged, with_respondents
 from discreet.feasible.statistic_ranges import with_statistics
 from discreet.reading.original import is_frame
 from discreet.reading.published import open_release, open_truth
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.attacker import Attacker, Fact
 from discreet.table.contributions import Contributions
-from discreet.table.equations import Equations, Layout
+from discreet.table.equations import Equations
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release, draws_of, parts_of
@@ -49,10 +49,19 @@ UNSAID = (
     "nothing says whether hidden figures can be 0, and they are taken to be 0 or more; where zeros are always "
     "published, readers know that they are not (least=1, --least 1)"
 )
+UNWEIGHED = (
+    "the law '{}' does not weigh statistics that say more than the figures shown beside them, so how likely values are "
+    "is not known; intervals take them in (law='interval', --law interval)"
+)
+LOOSE = (
+    "statistics of respondents' values leave gaps in numbers of respondents or sums, or tie them to each other, so "
+    "hidden figures may be known more closely than their intervals say"
+)
+TIED = (
+    "a reader who solves all steps of the protection together may know figures more closely than their intervals say, "
+    "and none is called safe"
+)
 UNJUDGED = "nothing was said of how these statistics are computed, and what they give away was not judged:"
-PROOFS = 200
-"""How many figures get a written proof, the worst first, unless another number is asked for: a round choice, more than
-anybody reads."""
 
 
 def audit(
@@ -63,25 +72,9 @@ def audit(
     attackers: Sequence[Attacker] = (),
     contributions: Contributions | Tabulation | Sequence[Tabulation] | None = None,
     insiders: Insiders = "auto",
-    response: str | None = None,
-    knows: Sequence[Fact] = (),
     law: str = "interval",
     limits: Limits | None = None,
-    original: Any = None,
-    protection: float | None = None,
-    sensitivity: Sensitivity | None = None,
-    verdict_only: bool = False,
-    candidates: Candidates | None = None,
-    layout: Layout | None = None,
-    least: float = 0,
-    most: float | None = None,
-    relaxed: bool = False,
-    time_limit: float | None = None,
-    proofs: int | None = PROOFS,
-    precision: float = 0.02,
-    seed: Seed = None,
-    workers: int | None = None,
-    progress: Progress | None = None,
+    **options: Unpack[AuditOptions],
 ) -> Audit:
     """Work out what can be worked out from what is published, and say whether it is too much.
 
@@ -104,10 +97,13 @@ def audit(
             original, or judged by the rules, is taken.
         insiders: which respondents are tried: those who are known (``"auto"``, ``"respondents"``), those who are alone
             in a cell (``"singletons"``), or ``"none"``, which the verdict then says.
-        response: the magnitude that is published, where the tabulation has several.
-        knows: prior knowledge of everybody, as :class:`~discreet.table.attacker.Fact`.
         law: how likely values are: ``"interval"``, ``"tables"`` or ``"method"``.
         limits: what counts as safe; by default, that nothing can be worked out exactly.
+        options: those below.
+
+    Keyword Args:
+        response: the magnitude that is published, where the tabulation has several.
+        knows: prior knowledge of everybody, as :class:`~discreet.table.attacker.Fact`.
         original: the true table, or a file or frame of it, to check that the release is true to it and to set
             protection levels; no value of it enters an interval.
         protection: per cent of the original value that intervals must reach to either side.
@@ -136,32 +132,35 @@ def audit(
     (3.0, 6.0, 2.0, 0.5)
     """
     LAWS.check(law)
-    limits, original = limits or Limits(), open_truth(original)
-    response = response or (None if sensitivity is None else sensitivity.response)
-    tables, told = _tables_of(insiders, contributions, original, sensitivity)
+    terms = Terms(**options)
+    effort = _effort(terms)
+    limits, original, sensitivity = limits or Limits(), open_truth(terms.original), terms.sensitivity
+    least, most = terms.least, terms.most
+    response = terms.response or (None if sensitivity is None else sensitivity.response)
+    tables, *told = _tables_of(insiders, contributions, original, sensitivity)
     if limits.within is not None and not isinstance(contributions, Contributions):
         raise RequestError("within is about contributions; give them too (contributions=, --contributions)")
     releases = [open_release(one) for one in releases] if _several(releases) else open_release(releases)
-    published = parts_of(releases)
+    published = without_implied(parts_of(releases))
     if least == 0 and any(part.unsaid for part in published):
-        told = f"{told}; {UNSAID}" if told else UNSAID
+        told.append(UNSAID)
     parts = (*published, *unpublished(about, published))
-    in_question = sums_of(parts, _cells(sums or {}, limits, attackers, knows), sensitivity)
-    between = not verdict_only
-    equations, crossing, asked = ask(parts, about, sums or {}, least, most, in_question, between=between, layout=layout)
-    _check_law(law, equations)
+    in_question = sums_of(parts, _cells(sums or {}, limits, attackers, terms.knows), sensitivity)
+    stated: Any = {"between": not terms.verdict_only, "layout": terms.layout}
+    equations, crossing, asked = ask(parts, about, sums or {}, least, most, in_question, **stated)
+    if equations.measured is not None and not LAWS[law].even:
+        told.append(UNWEIGHED.format(law))
     equations, groups = with_respondents(with_statistics(replace(equations, draws=draws_of(releases))))
+    if any(group.loose for group in groups):
+        told.append(LOOSE)
     if silent := unjudged(equations):
-        told = "; ".join(filter(None, [told, f"{UNJUDGED} {', '.join(silent)}"]))
+        told.append(f"{UNJUDGED} {', '.join(silent)}")
     # That no cell needs protection is believed of a verdict on levels alone.
-    demanded = limits.levels if verdict_only else limits.levels or None
-    reach = reach_of(equations, demanded, original, protection, sensitivity)
-    everybody = _of_everybody(equations, knows)
-    known = [knowledge_of(everybody, attacker) for attacker in attackers]
-    singles = np.zeros(0, np.int64)
-    if isinstance(contributions, Contributions):
-        found, singles = contributors(everybody, contributions, close=limits.within is not None)
-        known += found
+    demanded = limits.levels if terms.verdict_only else limits.levels or None
+    reach = reach_of(equations, demanded, original, terms.protection, sensitivity)
+    everybody = _of_everybody(equations, terms.knows)
+    listed, singles = _contributors(everybody, contributions, limits)
+    known = [*(knowledge_of(everybody, attacker) for attacker in attackers), *listed]
     if tables:
         secret = np.isfinite(reach.low) if reach.sensitive is None and limits.levels is not None else reach.sensitive
         known += respondents(everybody, tables, response, secret, several=insiders != "singletons")
@@ -171,44 +170,45 @@ def audit(
         reach,
         ("outsider", *(one.name for one in known)),
         law=law,
-        relaxed=relaxed,
-        precision=precision,
-        seed=seed,
-        workers=workers,
-        progress=progress,
-        clock=Clock.within(time_limit),
+        **effort,
         prior_bits=_prior_bits(equations, least, most),
         singles=singles,
-        fitting=_fitting(everybody, candidates) if verdict_only else None,
+        fitting=_fitting(everybody, terms.candidates) if terms.verdict_only else None,
     )
     targets = np.union1d(targets_of(everybody, asked, reach), singles)
-    if verdict_only:
-        targets = targets[_with_levels(judge)[targets]]
-        sheets = [judge.verdict_only(everybody, targets)]
+    if terms.verdict_only:
+        sheets = [judge.verdict_only(everybody, targets := targets[_with_levels(judge)[targets]])]
         whom = judge.suspects(everybody, known, targets) if known else np.zeros(0, np.int64)
     else:
         several = len(published) > 1 and targets.size and equations.measured is None
+        # What all tables leave comes first; what each leaves on its own is worked out in the time that remains.
+        bounded = judge.bound(everybody, targets)
         by_itself = alone(parts, equations, crossing, asked, judge.bound, least, most) if several else None
-        sheets = [judge.outsider(everybody, targets, by_itself)]
+        sheets = [judge.judged(bounded, targets, by_itself)]
         whom = np.arange(len(known))
     sheets += [judge.respondents(groups)] if groups else []
     sheets += judge.insiders(everybody, known, targets, sheets[0], whom) if whom.size else []
     rules = None if sensitivity is None else tuple(dict.fromkeys(rule.title for rule in sensitivity.rules))
-    return _result(sheets, judge, published, proofs, AuditCriterion(limits, protection, rules), told)
+    criterion = AuditCriterion(limits, terms.protection, rules)
+    return _result(sheets, judge, published, terms.proofs, criterion, "; ".join(filter(None, told)))
+
+
+def _effort(terms: Terms) -> dict[str, Any]:
+    """Return how a judge works."""
+    names = ("relaxed", "precision", "seed", "workers", "progress")
+    return {"clock": Clock.within(terms.time_limit)} | {name: getattr(terms, name) for name in names}
+
+
+def _contributors(everybody: Equations, contributions: Any, limits: Limits) -> tuple[list[Knowledge], IntArray]:
+    """Return what contributors know who are listed, and the sums to which one of them alone contributed."""
+    if not isinstance(contributions, Contributions):
+        return [], np.zeros(0, np.int64)
+    return contributors(everybody, contributions, close=limits.within is not None)
 
 
 def _fitting(equations: Equations, candidates: Candidates | None) -> Fitting | None:
     """Return which tables that are said to fit do; they know nothing of statistics."""
     return fitting(equations, candidates) if candidates is not None and equations.measured is None else None
-
-
-def _check_law(law: str, equations: Equations) -> None:
-    """Refuse a law that does not weigh statistics where some are beside the figures."""
-    if equations.measured is not None and law != "interval":
-        raise RequestError(
-            f"the law {law!r} does not weigh what statistics beside the figures say; audit them by the law 'interval' "
-            "(law=, --law)"
-        )
 
 
 def _cells(
@@ -286,7 +286,7 @@ def _result(
             break
         number = int(np.searchsorted(first, k, side="right")) - 1
         written[k] = sheets[number].proof(k - int(first[number]), judge.clock)
-    notes = [note for note in (sheets[0].note, told) if note]
+    notes = [note for note in (sheets[0].note, told, TIED if judge.tied else "") if note]
     unseen = judge.reach.unseen
     if unseen:
         notes.append(
@@ -298,7 +298,7 @@ def _result(
         notes.append(
             f"{idle:,} hidden {'figure' if idle == 1 else 'figures'} that no rule calls sensitive can be worked out"
         )
-    whole = not unseen and UNNAMED not in told and UNJUDGED not in told
+    whole = not unseen and not judge.tied and not any(text in told for text in (UNNAMED, UNJUDGED, LOOSE))
     ranks = set(findings.rank.tolist()) | (set() if whole else {RANK["incomplete"]})
     # Where nothing was worked out, nothing was shown to be safe, unless rules say that nothing has to be.
     fine = ranks == {RANK["safe"]}

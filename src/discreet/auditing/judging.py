@@ -98,6 +98,11 @@ class Judge:
     fitting: Fitting | None = None
 
     @property
+    def tied(self) -> bool:
+        """Whether a reader may know more than the intervals say: then none of them is called safe."""
+        return any(kind.tied for part in self.equations.parts for kind in part.kinds)
+
+    @property
     def scale(self) -> int:
         """How many units of the last decimal make one of what is published."""
         return int(10**self.equations.decimals)
@@ -113,7 +118,13 @@ class Judge:
         return np.floor(low), np.ceil(high), np.isfinite(low) & np.isfinite(high) & ~np.isfinite(sliding)
 
     def weigh(self, found: Bounds, targets: IntArray) -> Judged:
-        """Return the uncertainty about the targets under the law chosen."""
+        """Return the uncertainty about the targets under the law chosen; it is not known where statistics say more.
+
+        Laws other than that of intervals do not weigh statistics.
+        """
+        if self.equations.measured is not None and not LAWS[self.law].even:
+            unknown = np.full(targets.size, np.nan)
+            return Judged(unknown, np.zeros(targets.size), finished=np.zeros(targets.size, bool))
         return LAWS[self.law].weigh(
             found,
             targets,
@@ -148,7 +159,7 @@ class Judge:
         """
         low, high, quick = self._levels(targets)
         quick &= ~(equations.exact & (equations.source >= 0) & ~equations.hidden)[targets]
-        quick &= self.limits.width is None and self.limits.dr is None
+        quick &= self.limits.width is None and self.limits.dr is None and not self.tied
         if not quick.any():
             return self.outsider(equations, targets)
         answer = reach_levels(
@@ -198,7 +209,7 @@ class Judge:
         """
         low, high, plain = self._levels(targets)
         limits = self.limits
-        more = limits.width is not None or limits.dr is not None or limits.within is not None
+        more = limits.width is not None or limits.dr is not None or limits.within is not None or self.tied
         if more or not (plain & (low < high)).all():
             return np.arange(len(known))
         ends = low.astype(np.int64), high.astype(np.int64)
@@ -318,7 +329,8 @@ class Judge:
     def _finished(self, bounded: BoolArray, judged: Judged, wrong: BoolArray) -> BoolArray:
         """Say which figures are judged: bounded and weighed in time, and shown to keep the limit on 1/H or break it."""
         weighed = True if judged.finished is None else judged.finished
-        known: BoolArray = bounded & weighed & (self.limits.shown(judged.bits, judged.error) | wrong.any(axis=1))
+        fine = self.limits.shown(judged.bits, judged.error) & (not self.tied)
+        known: BoolArray = bounded & weighed & (fine | wrong.any(axis=1))
         return known
 
     def _findings(

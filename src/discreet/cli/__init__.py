@@ -1,5 +1,18 @@
 """The command line: parse, call, show. Nothing is computed here."""
 
-from discreet.cli.app import main
+from __future__ import annotations
+
+import sys
+
+from discreet.cli import front_page
 
 __all__ = ["main"]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; what that takes is imported once something other than help is asked for."""
+    if front_page.shown(sys.argv[1:] if arguments is None else arguments):
+        return
+    from discreet.cli import app
+
+    app.main(arguments)

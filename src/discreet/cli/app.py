@@ -12,10 +12,12 @@ from typing import Annotated, Any, ClassVar, NoReturn, cast
 
 import typer
 
-from discreet.cli import show
+from discreet.cli import front_page, show
+from discreet.cli.deadline import own_process
 from discreet.cli.interruption import INTERRUPTED, MESSAGE, interruptible
 from discreet.cli.lazy_group import LazyGroup
 from discreet.cli.old_names import present
+from discreet.cli.plain_values import take_plainly
 from discreet.cli.protection_record import Invocation
 from discreet.core.errors import DiscreetError, both_shown, with_options
 from discreet.core.progress import WATCHING, Progress
@@ -28,19 +30,15 @@ USAGE_ERROR = cast("type[Exception]", typer.BadParameter.__bases__[0])
 class Commands(LazyGroup):
     """All commands, in the order in which the help lists them."""
 
-    homes: ClassVar[Mapping[str, str]] = {
-        name: f"discreet.cli.{name}"
-        for name in (
-            *("assess", "compare", "audit", "risk", "report", "estimate", "replay", "study"),
-            *("tabulate", "rules", "inspect", "workbench", "protect", "uniques", "ledger"),
-        )
+    homes: ClassVar[Mapping[str, str]] = {name: f"discreet.cli.{name}" for name in front_page.COMMANDS} | {
+        "plan": "discreet.cli.programme_commands"
     }
 
 
 app = typer.Typer(
     name="discreet",
     cls=Commands,
-    help="Measure what a statistical table gives away about the people in it, before and after protection.",
+    help=front_page.ABOUT,
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -71,7 +69,9 @@ def _root(
 @cache
 def tree() -> Any:
     """Return the commands, built once: that takes longer than many of them run."""
-    return typer.main.get_command(app)
+    found = typer.main.get_command(app)
+    take_plainly(found)
+    return found
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -92,7 +92,7 @@ def main(arguments: list[str] | None = None) -> None:
         _run(sys.argv[1:])
     else:
         _keep_to_ourselves()
-        with interruptible():
+        with interruptible(), own_process():
             _run(sys.argv[1:])
 
 

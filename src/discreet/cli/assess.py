@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,13 +11,15 @@ import typer
 
 from discreet.cli import options, show
 from discreet.cli.compose import command, panel
+from discreet.cli.deadline import in_time
 from discreet.cli.options import in_output
-from discreet.cli.reading_options import NamedOriginal, OriginalOptions
+from discreet.cli.reading_options import Beside, NamedOriginal, OriginalOptions
 from discreet.core.errors import RequestError, nearest
-from discreet.table.arrow_files import Formulas
+from discreet.table.presentation import ENDINGS as PUBLISHED
 
 if TYPE_CHECKING:
     from discreet.decide.assessment import Assessment
+    from discreet.table.statistic import Statistic
 
 in_decide = panel("What is asked")
 
@@ -37,10 +40,11 @@ class Asked:
     ] = None
     draws: Annotated[int, in_decide("How many populations to draw for a sample.", min=2)] = 1000
     time_limit: Annotated[
-        float, in_decide("Seconds per search and audit; what is unfinished is never safe.", min=0.0)
-    ] = 60.0
+        float | None,
+        in_decide("Seconds for all of it, what is unfinished is never safe; or 60 per search and audit.", min=0.0),
+    ] = None
 
-    def protection(self, read: OriginalOptions) -> tuple[Any, dict[str, Path]]:
+    def protection(self, read: OriginalOptions, beside: Mapping[str, Statistic]) -> tuple[Any, dict[str, Path]]:
         """Return what is judged: a proposal, the table as it is, a method, or a release from a file."""
         if sum([self.protect is not None, self.as_is, self.release is not None]) > 1:
             raise RequestError("give one of --protect, --as-is and --released")
@@ -53,22 +57,23 @@ class Asked:
 
         how = {"kind": kind_of(self.published_as, self.rounded, self.base), "total": read.total or "Total"}
         how |= {"dimensions": options.names(read.dimensions), "encoding": read.encoding, "delimiter": read.delimiter}
+        how |= {"statistics": beside} if beside else {}
         return open_release(self.release, how), {"release": self.release}
 
 
 @dataclass(frozen=True)
-class Written:
+class Written(options.Publishing):
     """What is shown and written."""
 
     json: options.Json = False
-    output: Annotated[Path | None, in_output("Write what may be published: .csv or .parquet.")] = None
-    keep_formulas: options.KeepFormulas = False
+    output: Annotated[Path | None, in_output("Write what may be published: .csv, .parquet, .xlsx or .tab.")] = None
     report: options.Report = None
     edition: Annotated[str, in_output("Edition of --report and --json: internal, public or public-intervals.")] = (
         "internal"
     )
     author: options.Author = ""
     date: options.ReportDate = ""
+    head_of: options.HeadOf = None
     record: Annotated[Path | None, in_output("Keep a record for discreet replay, as secret as the table: .json.")] = (
         None
     )
@@ -86,26 +91,30 @@ class Written:
             )
         if (self.author or self.date) and (self.report is None or self.edition != "internal"):
             raise RequestError("--author and --date sign an internal report; name one (--report), or leave them out")
-        show.check_output(self.output, *inputs, endings=(".csv", ".parquet"))
+        if self.head_of is not None and (self.report is None or self.edition != "internal"):
+            raise RequestError("--head-of is kept in an internal report; name one (--report), or leave it out")
+        show.check_output(self.output, *inputs, endings=PUBLISHED)
+        self.style(self.output)
         show.check_output(self.report, *inputs, self.output, endings=options.REPORTS)
         show.check_output(self.record, *inputs, self.output, self.report, endings=(".json",))
 
     def write(self, found: Assessment) -> str | None:
         """Write what is asked for: record, release, report; return what is printed where only the public may see it."""
-        public = None
+        in_time()
+        public, head = None, options.head_of(self.head_of)
         if self.json and self.edition != "internal":
             from discreet.report.writing import report_text
 
             # Made before anything is written: there may be nothing to say in public.
             public = report_text(found.to_dict(), ".json", self.edition)
-        if self.record is not None:
-            found.write_record(self.record)
         if self.output is not None and found.release is not None:
             value = "value" if found.subject.magnitudes else "count"
-            formulas: Formulas = "keep" if self.keep_formulas else "defuse"
-            found.release.write(self.output, value=value, trial=found.trial, formulas=formulas)
+            how: dict[str, Any] = {"style": self.style(self.output), "formulas": self.formulas}
+            found.release.write(self.output, value=value, trial=found.trial, **how)
+        if self.record is not None:
+            found.write_record(self.record)
         if self.report is not None:
-            found.report(self.report, edition=self.edition, author=self.author, date=self.date)
+            found.report(self.report, edition=self.edition, author=self.author, date=self.date, ledger=head)
         return public
 
     def told(self, console: show.Console, found: Assessment) -> None:
@@ -124,6 +133,7 @@ def assess(
     asked: Asked,
     draw: options.Draw,
     workers: options.Workers = None,
+    beside: Beside,
     written: Written,
 ) -> None:
     """Say whether a table may be released: as it is, after protection, or not at all, and why.
@@ -136,6 +146,7 @@ def assess(
         discreet assess table.csv  # may this table be published, and how?
         discreet assess table.csv -o release.csv --report report.html  # with the protected table and a report
         discreet assess firms.csv --by region,activity --value turnover --policy business  # from records of firms
+        discreet assess table.csv --statistic 'pct=percentage, over=sex' -o release.csv  # with percentages of it
         discreet assess table.csv --released published.csv  # a release that somebody else made
         discreet assess sample.csv --population-size 2449  # a sample table
     """
@@ -146,14 +157,16 @@ def assess(
     policy = Policy.load(asked.policy)
     source = read.judged(policy.top)
     with show.ProgressBar() as bar, options.about(read.source):
-        protection, others = asked.protection(read)
+        wanted = beside.defined()
+        protection, others = asked.protection(read, wanted)
         found = work(
             source.with_files(others),
             policy,
             protection=protection,
             population=asked.population,
             draws=asked.draws,
-            time_limit=asked.time_limit,
+            time_limit=options.EACH if asked.time_limit is None else asked.time_limit,
+            statistics=wanted,
             workers=workers,
             progress=bar,
             **vars(draw),

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from discreet.cli import options, show
 from discreet.cli.compose import command, option
+from discreet.cli.deadline import in_time
 from discreet.cli.options import in_output
-from discreet.cli.reading_options import NamedOriginal
+from discreet.cli.reading_options import Beside, NamedOriginal
 
 
 @dataclass(frozen=True)
@@ -21,9 +22,15 @@ class Tried:
     draws: Annotated[int, option("How many releases of each random method to draw.", min=2, max=10**7)] = 1000
     audits: Annotated[int, option("How many of these draws are audited.", min=1)] = 10
     resume: Annotated[Path | None, option("A folder that keeps finished points; run it again to go on.")] = None
-    time_limit: Annotated[float, option("Seconds for each search and each audit.", min=0.0)] = 60.0
+    time_limit: Annotated[float | None, option("Seconds for all of it; or 60 for each search and audit.", min=0.0)] = (
+        None
+    )
     seed: options.Seed = None
     workers: options.Workers = None
+
+    def asked(self) -> dict[str, Any]:
+        """Return it as a comparison takes it."""
+        return {**vars(self), "time_limit": options.EACH if self.time_limit is None else self.time_limit}
 
 
 @command
@@ -34,6 +41,7 @@ def compare(
     grid: Annotated[Path | None, option(r"A TOML file with \[\[methods]].")] = None,
     policy: options.Policy = "default",
     tried: Tried,
+    beside: Beside,
     json: options.Json = False,
     output: options.Output = None,
     report: options.Report = None,
@@ -50,6 +58,7 @@ def compare(
     Examples:
         discreet compare table.csv  # the usual protections, and which to take
         discreet compare table.csv --method random-rounding:base=3 --method random-rounding:base=5  # two of them
+        discreet compare table.csv --statistic 'pct=percentage, over=sex'  # what each keeps of percentages
         discreet compare table.csv --grid grid.toml --resume results/ --report map.html  # a grid, kept as it goes
     """
     from discreet.core.errors import RequestError
@@ -65,7 +74,9 @@ def compare(
     asked = Policy.load(policy)
     source = read.judged(asked.top)
     with show.ProgressBar() as bar, options.about(read.source):
-        found = work(source, method or grid, policy=asked, progress=bar, **vars(tried))
+        told = {"statistics": beside.defined(), **tried.asked()}
+        found = work(source, method or grid, policy=asked, progress=bar, **told)
+    in_time()
     if record is not None:
         found.write_record(record)
     if report is not None:
@@ -76,7 +87,7 @@ def compare(
         console.print(found.sentence, style="bold")
         console.print()
         # The widest columns that a terminal can do without are in --json and in the file.
-        narrow = [0, 1, 3, 5, 8, 9]
+        narrow = [0, 1, 3, 5, 8, *range(9, len(found.header()))]
         rows = [[row[i] for i in narrow] for row in found.rows()]
         show.table(console, [found.header()[i] for i in narrow], rows, left=(0, 4, 5))
         worst = max((error.mc_error for p in found.points if (error := p.figures.get("r2")) is not None), default=0.0)

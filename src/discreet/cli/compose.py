@@ -13,6 +13,8 @@ from typing import Annotated, Any, get_type_hints
 import typer
 from typer.models import OptionInfo
 
+from discreet.cli.deadline import ending_within
+
 LARGEST = 10**15
 """The largest number that an option takes, seeds apart: all sums of such numbers are exact."""
 
@@ -60,13 +62,18 @@ def composed(
     own = list(inspect.signature(function, eval_str=True).parameters.values()) if parameters is None else parameters
     groups: dict[str, Any] = {one.name: one.annotation for one in own if is_dataclass(one.annotation)}
 
+    listed = [part for one in own for part in (_options_of(groups[one.name]) if one.name in groups else [one])]
+    usual = {one.name: one.default for one in listed}.get("time_limit")
+
     @wraps(function)
     def run(**given: Any) -> None:
+        limit = given.get("time_limit")
         for name, group in groups.items():
             given[name] = group(**{item.name: given.pop(item.name) for item in fields(group)})
-        function(**given)
+        # A limit that nobody asked for is that of a search.
+        with ending_within(limit if limit != usual else None):
+            function(**given)
 
-    listed = [part for one in own for part in (_options_of(groups[one.name]) if one.name in groups else [one])]
     run.__signature__ = inspect.Signature(list(map(_named, listed)))  # type: ignore[attr-defined]
     run.__doc__ = help
     return run

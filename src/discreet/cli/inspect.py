@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import json as text
-import tempfile
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from discreet.cli import options, show
+from discreet.cli import bundled, options, show
 from discreet.cli.compose import argument, command, option
 from discreet.cli.reading_options import (
     Delimiter,
     Dimensions,
     Encoding,
+    HeaderRow,
     Mark,
     Notes,
     Numbers,
     Rda,
+    Sheet,
     StatisticFile,
     StatisticTexts,
     defined_statistics,
     in_reading,
 )
-from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
     from discreet.table.inspection import Inspection
@@ -42,6 +43,8 @@ def inspect(
     margins: Annotated[str, in_reading("Of .tab: check stated margins, or recompute them.")] = "check",
     encoding: Encoding = "utf-8",
     delimiter: Delimiter = None,
+    sheet: Sheet = None,
+    header_row: HeaderRow = None,
     statistic: StatisticTexts = None,
     statistics: StatisticFile = None,
     numbers: Numbers = None,
@@ -58,20 +61,18 @@ def inspect(
         discreet inspect --example religion  # a bundled table
         discreet inspect firms.tab  # a table of τ-ARGUS, with firms.rda beside it
     """
-    if (file is None) == (example is None):
-        raise RequestError("name one table: a file, or a bundled one with --example religion")
-    with tempfile.TemporaryDirectory() as folder:
-        if file is None:
-            from discreet import datasets
-
-            file = Path(folder, f"{example}.csv")
-            datasets.load(str(example)).write(file)
+    bundled.one_of(file, example, "one table: a file")
+    with bundled.table_file(example) if example else nullcontext(file) as named:
+        assert named is not None
+        file = named
         given: dict[str, Any] = {
             "count": count,
             "dimensions": dimensions,
             "layout": layout,
             "total": total,
             "delimiter": delimiter,
+            "sheet": sheet,
+            "header_row": header_row,
         }
         given |= {"marks": mark, "statistics": defined_statistics(statistic, statistics)}
         given |= {"numbers": numbers, "notes": notes}

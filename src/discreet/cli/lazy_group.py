@@ -10,6 +10,8 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperGroup
 
+from discreet.cli.plain_values import take_plainly
+
 Maker = Callable[[], "Callable[..., Any] | typer.Typer"]
 
 
@@ -30,6 +32,7 @@ class LazyCommands(Mapping[str, Any]):
                 alone = typer.Typer(rich_markup_mode="rich", add_completion=False)
                 alone.command(name)(found)
                 self._made[name] = typer.main.get_command(alone)
+            take_plainly(self._made[name])
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli import options, show
+from discreet.cli import bundled, options, show
 from discreet.cli.compose import argument, command, option, panel
+from discreet.cli.deadline import left_of
 from discreet.cli.options import in_output, in_published
 from discreet.cli.reading_options import ReleaseFileOptions
 from discreet.core.errors import RequestError
@@ -28,7 +30,7 @@ ledger = typer.Typer(
     rich_markup_mode="rich",
 )
 
-File = Annotated[Path, argument("What is published: .csv, .parquet or .tab.", "RELEASE")]
+File = Annotated[Path, argument("What is published: .csv, .parquet, .xlsx or .tab.", "RELEASE")]
 Id = Annotated[str, argument("The release's id, or its title.", "ID")]
 Reason = Annotated[str, option("Why, for the record.")]
 
@@ -111,7 +113,10 @@ class GivenOptions:
 
     def limits(self) -> dict[str, Any]:
         """Return it as the ledger takes it."""
-        given = vars(self) | {"threshold": "default" if self.threshold is None else self.threshold or None}
+        given = vars(self) | {
+            "time_limit": left_of(self.time_limit),
+            "threshold": "default" if self.threshold is None else self.threshold or None,
+        }
         return given | {"width": given.pop("min_width"), "dr": given.pop("max_dr")}
 
 
@@ -133,10 +138,12 @@ def add(
     shown = how.release(release)
     with kept.opened(create=True) as book:
         entry = book.add(shown, published=published, original=original, **stated.about(release))
+        head = book.head
 
     def face(console: show.Console) -> None:
         console.print(f"Added {entry} to {kept.ledger}.")
         console.print(f"{entry.figures:,} figures, {entry.hidden:,} hidden; {entry.method}", style="dim")
+        console.print(f"head {head}", style="dim")
 
     show.deliver("ledger add", entry, kept.json, None, face)
 
@@ -192,7 +199,8 @@ def verify(
 
 @command
 def check(
-    release: File,
+    release: Annotated[Path | None, argument("What is published: .csv, .parquet, .xlsx or .tab.", "RELEASE")] = None,
+    example: options.Example = None,
     *,
     stated: Stated,
     given: GivenOptions,
@@ -213,12 +221,19 @@ def check(
         discreet ledger check new.csv --policy census  # by the rules and limits of a policy
         discreet ledger check final.csv --revises 3f2a91  # a corrected release
         discreet ledger check new.csv --beside 3f2a91  # what a reader of one earlier release learns
+        discreet ledger check --example religion  # a bundled table as it is, after it was published with gaps
     """
+    bundled.one_of(release, example, "what is to be published")
     show.check_output(output, release, kept.ledger, endings=(".json", ".txt"))
     from discreet.decide.ledger.check_result import HEADER
 
-    shown = how.release(release)
-    with kept.opened() as book, show.ProgressBar() as bar:
+    with ExitStack() as stack:
+        if example is not None:
+            at, release = stack.enter_context(bundled.earlier_and_new(example))
+            kept = replace(kept, ledger=at)
+        assert release is not None
+        shown = how.release(release)
+        book, bar = stack.enter_context(kept.opened()), stack.enter_context(show.ProgressBar())
         result = book.check(shown, **stated.about(release), **given.limits(), workers=workers, progress=bar)
 
     def face(console: show.Console) -> None:

@@ -6,18 +6,26 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from discreet.cli.compose import option, panel
 from discreet.core.errors import DataError, InfeasibleError, RequestError
+
+if TYPE_CHECKING:
+    from discreet.table.arrow_files import Formulas
+    from discreet.table.presentation import Presentation
 
 in_output = panel("Output")
 REPORTS = (".html", ".md", ".json", ".pdf")
 """The formats of reports."""
 
+EACH = 60.0
+"""Seconds for each search and each audit where no time limit is given for all of them."""
+
 Example = Annotated[
-    str | None, option("A bundled table: country_of_birth, mode_of_travel, sex, religion or cholesterol.")
+    str | None, option("A bundled table: country_of_birth, mode_of_travel, sex, religion, cholesterol or territory.")
 ]
+ExampleRecords = Annotated[str | None, option("A bundled table, of which everybody is a record: sex, religion…")]
 Policy = Annotated[str, option("A profile or a .toml file.")]
 Population = Annotated[int, option("N, the number of people in the population.", "--population-size", "-N")]
 TimeLimit = Annotated[float | None, option("Seconds; what is unfinished by then is never called safe.", min=0.0)]
@@ -25,6 +33,7 @@ Json = Annotated[bool, in_output("Print JSON for programs.")]
 Output = Annotated[Path | None, in_output("Also write the result: .json, .csv (slices) or .txt.")]
 Author = Annotated[str, in_output("Who answers for an internal report, shown where it is signed.")]
 ReportDate = Annotated[str, in_output("The day beside the author.")]
+HeadOf = Annotated[Path | None, in_output("A ledger: the head of its chain is kept in an internal report.")]
 Report = Annotated[Path | None, in_output("Write a report: .html, .md, .json or .pdf.")]
 KeepFormulas = Annotated[bool, in_output("Leave labels as they are that a spreadsheet would run as formulas.")]
 Top = Annotated[int, in_output("How many of the worst slices to show.", min=0)]
@@ -46,6 +55,16 @@ Base = Annotated[int, option("", hidden=True)]
 Workers = Annotated[int | None, in_output("Threads; one per core by default.", min=1)]
 
 
+def head_of(ledger: Path | None) -> str:
+    """Return the head of a ledger that is to be kept in a report; nothing without a ledger."""
+    if ledger is None:
+        return ""
+    from discreet.decide.ledger import Ledger
+
+    with Ledger(ledger, create=False) as book:
+        return book.history().head.digest
+
+
 @dataclass(frozen=True)
 class Draw:
     """What random methods take."""
@@ -58,6 +77,38 @@ class Draw:
         from discreet.core.random import release_seed
 
         return release_seed(self.seed, trial=self.trial)
+
+
+@dataclass(frozen=True)
+class Publishing:
+    """How a release is presented in its file."""
+
+    format: Annotated[
+        str, in_output("csv, flags, sdmx-csv, parquet, xlsx or tab; by default the file's ending decides.")
+    ] = ""
+    presentation: Annotated[
+        Path | None, in_output("A TOML file of title, source, period, notes, symbols, labels and columns.")
+    ] = None
+    keep_formulas: KeepFormulas = False
+
+    def style(self, output: Path | None) -> Presentation:
+        """Return how the release is presented; refuse a file that does not end like its format."""
+        from dataclasses import replace
+
+        from discreet.table.presentation import PLAIN, Presentation
+
+        found = PLAIN if self.presentation is None else Presentation.read(self.presentation)
+        found = replace(found, format=self.format) if self.format else found
+        if output is not None:
+            found.format_of(output)
+        elif self.format or self.presentation is not None:
+            raise RequestError("--format and --presentation say how a release is written; name its file (--output)")
+        return found
+
+    @property
+    def formulas(self) -> Formulas:
+        """What becomes of labels that a spreadsheet would run."""
+        return "keep" if self.keep_formulas else "defuse"
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from discreet.cli import show
 from discreet.cli.compose import argument, panel
-from discreet.cli.options import Example, about, in_published, named_files, names, pairs
+from discreet.cli.options import Example, about, in_output, in_published, named_files, names, pairs
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from discreet.table.release import Release
     from discreet.table.statistic import Statistic
 
+TEXT = ("encoding", "delimiter", "sheet", "header_row")
 RECORDS = "From records"
 in_reading, in_records = panel("Reading the table"), panel(RECORDS)
 
@@ -37,6 +38,10 @@ Numbers = Annotated[str | None, in_reading("How 1234.5 is written: '1 234,5'.")]
 Notes = Annotated[str | None, in_reading("Signs behind a number that mark a note: '*†'.")]
 Encoding = Annotated[str, in_reading("Encoding of CSV files.")]
 Delimiter = Annotated[str | None, in_reading("Separator of CSV files; detected by default.")]
+Sheet = Annotated[str | None, in_reading("The sheet of a workbook; the only one that is not empty by default.")]
+HeaderRow = Annotated[
+    int | None, in_reading("The row with the names of the columns, below titles; 1 by default.", min=1)
+]
 
 
 @dataclass(frozen=True)
@@ -48,6 +53,8 @@ class TableFileOptions:
     total: Annotated[str, in_reading("The label that marks margins; empty for none.")] = "Total"
     encoding: Encoding = "utf-8"
     delimiter: Delimiter = None
+    sheet: Sheet = None
+    header_row: HeaderRow = None
 
 
 @dataclass(frozen=True)
@@ -138,7 +145,7 @@ class ReleaseFileOptions(TableFileOptions):
 
         trees = named_files(self.hierarchy)
         return {
-            **{name: getattr(self, name) for name in ("value", "layout", "total", "absent", "encoding", "delimiter")},
+            **{name: getattr(self, name) for name in ("value", "layout", "total", "absent", *TEXT)},
             "dimensions": names(self.dimensions),
             "marks": tuple(self.mark) if self.mark else MARKS,
             "least": least,
@@ -169,6 +176,21 @@ class ReleaseFileOptions(TableFileOptions):
         ]
         check_parts(reading["parts"], totals)
         return found
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Statistics that are published beside the figures."""
+
+    statistic: Annotated[
+        list[str] | None,
+        in_output("COLUMN=DEFINITION of a statistic to publish, where its figures are: 'pct=percentage, over=sex'."),
+    ] = None
+    statistics: Annotated[Path | None, in_output("A TOML file of such definitions.")] = None
+
+    def defined(self) -> dict[str, Statistic]:
+        """Return what is defined."""
+        return defined_statistics(self.statistic, self.statistics)
 
 
 def defined_statistics(texts: Sequence[str] | None, file: Path | None) -> dict[str, Statistic]:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from discreet.cli import options, show
+from discreet.cli import bundled, options, show
 from discreet.cli.compose import argument, command, option
 
 
 @command
 def replay(
     context: typer.Context,
-    record: Annotated[Path, argument("The record that discreet assess, compare or protect wrote.", "RECORD")],
+    record: Annotated[
+        Path | None, argument("The record that discreet assess, compare or protect wrote.", "RECORD")
+    ] = None,
+    example: options.Example = None,
     original: Annotated[Path | None, option("The original, if it is not where the record says.")] = None,
     json: options.Json = False,
     workers: options.Workers = None,
@@ -29,14 +33,17 @@ def replay(
         discreet replay religion.comparison.record.json  # and the comparison?
         discreet replay release.record.json  # a release that discreet protect made
         discreet replay table.record.json --original /safe/table.csv  # the original is elsewhere now
+        discreet replay --example religion  # assess a bundled table twice
     """
     from discreet.cli.protection_record import KIND, replay_protection
     from discreet.decide.provenance import read_record
     from discreet.decide.replay import replay as work
 
+    bundled.one_of(record, example, "a record")
     show.check_output(output, record, original, endings=(".json", ".txt"))
-    data = read_record(record)
-    with show.ProgressBar() as bar:
+    with bundled.record_file(example) if example else nullcontext(record) as named, show.ProgressBar() as bar:
+        assert named is not None
+        record, data = named, read_record(named)
         if data["kind"] == KIND:
             found = replay_protection(record, data, original, context.obj.perform, bar.draw)
         else:

@@ -6,7 +6,7 @@ import json as json_module
 from pathlib import Path
 from typing import Annotated, Any
 
-from discreet.cli import options, show
+from discreet.cli import bundled, options, show
 from discreet.cli.compose import argument, command
 from discreet.cli.options import in_output
 from discreet.core.errors import DataError, RequestError, undamaged
@@ -14,11 +14,15 @@ from discreet.core.errors import DataError, RequestError, undamaged
 
 @command
 def report(
-    data: Annotated[Path, argument("A .json file of an assessment or a comparison (--report, --json).", "DATA")],
+    data: Annotated[
+        Path | None, argument("A .json file of an assessment or a comparison (--report, --json).", "DATA")
+    ] = None,
+    example: options.Example = None,
     output: Annotated[Path | None, in_output("The report: .html, .md, .json or .pdf.")] = None,
     edition: Annotated[str, in_output("internal, public (nothing unpublished) or public-intervals.")] = "internal",
     author: options.Author = "",
     date: options.ReportDate = "",
+    head_of: options.HeadOf = None,
     pictures: Annotated[Path | None, in_output("A folder for every plot as a picture.")] = None,
     format: Annotated[str, in_output("The pictures: svg or png.")] = "svg",
     json: options.Json = False,
@@ -31,17 +35,20 @@ def report(
         discreet report table.json -o public.html --edition public  # with nothing in it that is not published
         discreet report table.json -o table.html --author "A. Novak" --date 2026-11-17  # ready to sign
         discreet report table.json --pictures figures --format png  # every plot as a picture
+        discreet report --example religion -o religion.html  # on a bundled table, assessed now
     """
+    bundled.one_of(data, example, "the data of an assessment")
     show.check_output(output, data, endings=options.REPORTS)
     if output is None and pictures is None:
         raise RequestError("name what to write: a report with --output, or pictures with --pictures")
     from discreet.report import write_pictures, write_report
 
-    kept = _read(data)
+    kept = bundled.assessment(example).to_dict() if example else _read(Path(str(data)))
+    head = options.head_of(head_of)
     written: list[Path] = []
-    with options.about(data), undamaged(str(data), "write it again with --report"):
+    with options.about(data or example), undamaged(str(data or example), "write it again with --report"):
         if output is not None:
-            written.append(write_report(kept, output, edition=edition, author=author, date=date))
+            written.append(write_report(kept, output, edition=edition, author=author, date=date, ledger=head))
         if pictures is not None:
             written += write_pictures(kept, pictures, format=format, edition=edition)
 

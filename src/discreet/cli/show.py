@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
+from discreet.cli.deadline import in_time
 from discreet.core.errors import RequestError
 from discreet.core.files import write_text
 from discreet.core.progress import Progress
@@ -99,7 +100,7 @@ def write_result(command: str, result: Told, output: Path) -> None:
         text = f"{result}\n"
     else:
         to_csv = getattr(result, "to_csv", None)
-        text = _slices_csv(cast("Showable", result).to_dict()) if to_csv is None else _safe_csv(to_csv())
+        text = _slices_csv(cast("Showable", result).to_dict()) if to_csv is None else safe_csv(to_csv())
     write_text(output, text, private=True)
 
 
@@ -111,7 +112,7 @@ def _slices_csv(data: dict[str, Any]) -> str:
     return csv_text(header, ([row.get(name, "") for name in header] for row in rows))
 
 
-def _safe_csv(text: str) -> str:
+def safe_csv(text: str) -> str:
     """Return CSV with texts defused that a spreadsheet would run."""
     import csv
     import io
@@ -125,7 +126,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     import csv
     import io
 
-    from discreet.table.arrow_files import defused
+    from discreet.table.formula_texts import defused
 
     stream = io.StringIO()
     safe = ([defused(cell) if isinstance(cell, str) else cell for cell in row] for row in [header, *rows])
@@ -145,6 +146,7 @@ def _flatten(row: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 def deliver(command: str, result: Told, as_program: bool, output: Path | None, face: Face) -> None:
     """Write the result if a file was named, then print it, for a program or with `face` for a person."""
+    in_time()
     if output is not None:
         write_result(command, result, output)
     if as_program:

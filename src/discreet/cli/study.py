@@ -19,6 +19,7 @@ def study(
     table: Annotated[
         Path | None, option("A population table of your own, for the simulation of antal2015, section 6.")
     ] = None,
+    example: options.Example = None,
     fraction: Annotated[
         list[float] | None, option("With --table: a sampling fraction; repeat it. 0.1 and 0.05 by default.")
     ] = None,
@@ -40,12 +41,13 @@ def study(
         discreet study antal2015 --samples 50 --draws 50  # a quick run
         discreet study antal2015 --output validation/antal2015  # the full run, with its report
         discreet study antal2015 --table census.csv --fraction 0.02  # its simulation on a table of your own
+        discreet study antal2015 --example religion --samples 5 --draws 20  # and on a bundled one
     """
     from discreet import studies
 
     effort = {"samples": samples, "draws": draws, "seed": seed, "workers": workers}
-    if table is not None or fraction:
-        _simulate(paper, table, fraction, output, json, effort)
+    if table is not None or example is not None or fraction:
+        _simulate(paper, (table, example), fraction, output, json, effort)
         return
 
     replay = studies.get(paper)
@@ -75,7 +77,7 @@ def study(
 
 def _simulate(
     paper: str,
-    path: Path | None,
+    given: tuple[Path | None, str | None],
     fractions: list[float] | None,
     output: Path | None,
     json: bool,
@@ -83,15 +85,19 @@ def _simulate(
 ) -> None:
     """Run the simulation of section 6 of antal2015 on a table of the user's own."""
     from discreet.reading.original import open_original
+    from discreet.reading.reading import Reading
     from discreet.studies.antal2015 import FRACTIONS
     from discreet.studies.comparison import StudyEffort
     from discreet.studies.own_samples import simulate_samples
 
-    if paper != "antal2015" or path is None:
-        raise RequestError("--table and --fraction are for the simulation of antal2015; name the study and a table")
+    path, example = given
+    if paper != "antal2015" or (path is None) == (example is None):
+        raise RequestError(
+            "--table, --example and --fraction are for the simulation of antal2015; name the study and one table"
+        )
     show.check_output(output, path, endings=(".json", ".txt"))
-    with show.ProgressBar() as bar, options.about(path):
-        population = open_original(path).table()
+    with show.ProgressBar() as bar, options.about(path or example):
+        population = open_original(path, Reading(example=example)).table()
         found = simulate_samples(population, StudyEffort(**effort, progress=bar), fractions=fractions or FRACTIONS)
 
     def face(console: show.Console) -> None:

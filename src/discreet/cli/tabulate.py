@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from discreet.cli import options, show
+from discreet.cli import bundled, options, show
 from discreet.cli.compose import argument, command, option, panel
 from discreet.cli.options import in_output
 from discreet.core.errors import RequestError
@@ -79,7 +80,11 @@ class MicrodataOptions:
 
 @command
 def tabulate(
-    records: Annotated[list[str], argument("CSV, Parquet or DuckDB files, or a quoted pattern.", "RECORDS…")],
+    records: Annotated[
+        list[str] | None, argument("CSV, Parquet or DuckDB files, or a quoted pattern.", "RECORDS…")
+    ] = None,
+    example: options.ExampleRecords = None,
+    *,
     by: Annotated[
         str, option("Dimensions, comma-separated; name=coarse/finer for nested columns.", show_default=False)
     ],
@@ -87,7 +92,6 @@ def tabulate(
     margins: Annotated[str, option("all, a number of dimensions, or a+b,a+c.")] = "all",
     top: Annotated[int, option("How many of the largest contributions to keep.", "--largest")] = 2,
     total: Annotated[str, option("The code of the totals.")] = "Total",
-    *,
     held: HoldingOptions,
     source: MicrodataOptions,
     workers: options.Workers = None,
@@ -105,14 +109,17 @@ def tabulate(
         discreet tabulate firms.csv --by region --hierarchy region=nuts.hrc --outside total -o table.parquet
             # a hierarchy from a file
         discreet tabulate firms.duckdb --table firms --by region --margins 1 -o table.parquet  # a DuckDB database
+        discreet tabulate --example religion --by output_area,religion -o table.parquet  # everybody in a bundled table
     """
     from discreet.tabulation.tabulate import tabulate as run
 
-    show.check_output(output, *(Path(name) for name in records), endings=(".parquet", ".csv", ".tab"))
+    bundled.one_of(records, example, "the files of records")
+    given = list(records or ())
+    show.check_output(output, *map(Path, given), endings=(".parquet", ".csv", ".tab"))
     said = held.said(total)
-    where, dimensions = source.opened(records, _dimensions(by), total)
     how = {name: one for name, one in vars(source).items() if name != "rda"} | {"top": top, "total": total}
-    with show.ProgressBar() as bar:
+    with bundled.people_file(example) if example else nullcontext() as made, show.ProgressBar() as bar:
+        where, dimensions = source.opened(given if made is None else [str(made)], _dimensions(by), total)
         result = run(where, dimensions, margins=_margins(margins), workers=workers, progress=bar, **said, **how)
     if output.suffix.lower() == ".tab":
         from discreet.tabulation.argus_tab import write_tab

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from discreet.cli import options
+from discreet.cli import bundled, options
 from discreet.cli.compose import argument, command, option
 from discreet.core.errors import RequestError
 
@@ -20,6 +21,7 @@ def workbench(
     files: Annotated[
         list[Path] | None, argument("Tables, releases, records or hierarchies to open, or a saved session.", "FILE…")
     ] = None,
+    example: options.Example = None,
     ledger: Annotated[Path | None, option("The ledger of what is published.")] = None,
     port: Annotated[int, option("Where to listen; any free port by default.", min=0, max=65535)] = 0,
     browser: Annotated[bool, option("Open the page in the browser.", "--browser/--no-browser")] = True,
@@ -33,6 +35,7 @@ def workbench(
     Examples:
         discreet workbench  # open the page, then a file or a bundled example in it
         discreet workbench table.csv --ledger office.ledger  # a table, and the ledger of what is published
+        discreet workbench --example religion  # a bundled table is open at once
         discreet workbench review.discreet  # a saved session
         discreet workbench review.discreet --replay  # run its commands again and compare the results
     """
@@ -63,4 +66,6 @@ def workbench(
 
             webbrowser.open(address)
 
-    serve(context.find_root().command, perform, given, port=port, ledger=ledger and ledger.resolve(), ready=ready)
+    with bundled.table_file(example) if example else nullcontext() as made:
+        opened = given if made is None else [*given, made]
+        serve(context.find_root().command, perform, opened, port=port, ledger=ledger and ledger.resolve(), ready=ready)

@@ -8,8 +8,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
-BOTH = re.compile(r"\(([a-z_]+=[^()]*(?:\([^()]*\)[^()]*)?), (--[^()]*)\)")
-"""A remedy as arguments and as options of the command line: (by=, --by)."""
+BOTH = re.compile(r"\(((?:[a-z_]+=|[A-Za-z]+\.[a-z])[^()]*(?:\([^()]*\)[^()]*)?), (--[^()]*)\)")
+"""A remedy as arguments or functions and as options of the command line: (by=, --by)."""
 _BOTH_SHOWN: list[bool] = []
 """Not empty while the command line runs, which picks the options itself."""
 

@@ -1,17 +1,44 @@
-"""Ordered parallel work on threads; kernels release the interpreter lock."""
+"""Ordered parallel work: on threads, on processes, or on the machines of a Dask cluster, with the same results.
+
+Kernels release the interpreter lock, so threads are enough on one machine. Work that falls into parts, such as draws,
+samples or points of a comparison, can also leave the process: ``over`` says where to, or the environment variable
+``DISCREET_PARALLEL``. A function goes with all that it holds, and only what it returns comes back.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
-from typing import TypeVar
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, Generic, TypeVar
 
 from discreet.core.errors import RequestError
 from discreet.core.progress import Progress
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+_place: ContextVar[str] = ContextVar("place")
+
+
+@contextmanager
+def over(place: str) -> Iterator[None]:
+    """Let work that may leave the process go to ``threads``, ``processes`` or ``dask``, within a block.
+
+    ``dask`` is the Dask client of this process, ``dask:tcp://host:8786`` a cluster by its address.
+
+    >>> with over("threads"):
+    ...     run(lambda x: x * x, [1, 2, 3], apart=True)
+    [1, 4, 9]
+    """
+    _check(place)
+    token = _place.set(place)
+    try:
+        yield
+    finally:
+        _place.reset(token)
 
 
 def available_cores() -> int:
@@ -26,10 +53,12 @@ def run(
     workers: int | None = None,
     progress: Progress | None = None,
     label: str = "",
+    apart: bool = False,
 ) -> list[Result]:
     """Apply a function to every item and return the results in the items' order.
 
-    Items carry their own random streams: the result does not depend on the number of workers.
+    Items carry their own random streams: the result does not depend on the number of workers, nor on where they are.
+    ``apart`` says that the function changes nothing outside itself, and so may run in another process.
 
     >>> run(lambda x: x * x, [1, 2, 3], workers=2)
     [1, 4, 9]
@@ -37,14 +66,21 @@ def run(
     todo = list(items)
     if workers is not None and workers < 1:
         raise RequestError(f"workers is {workers}; give 1 or more")
-    count = min(workers or available_cores(), max(len(todo), 1))
     report = progress or (lambda done, total, label: None)
     report(0, len(todo), label)
+    results: list[Result] = []
+    place = _place.get(os.environ.get("DISCREET_PARALLEL", "threads"))
+    _check(place)
+    if apart and place != "threads" and len(todo) > 1:
+        for result in _elsewhere(function, todo, place, workers):
+            results.append(result)
+            report(len(results), len(todo), label)
+        return results
+    count = min(workers or available_cores(), max(len(todo), 1))
     if count == 1:
-        results = []
-        for done, item in enumerate(todo, start=1):
+        for item in todo:
             results.append(function(item))
-            report(done, len(todo), label)
+            report(len(results), len(todo), label)
         return results
     with ThreadPoolExecutor(count) as pool:
         futures: list[Future[Result]] = [pool.submit(function, item) for item in todo]
@@ -56,3 +92,46 @@ def run(
             pool.shutdown(wait=False, cancel_futures=True)
             raise
         return [future.result() for future in futures]
+
+
+class _Inside(Generic[Item, Result]):
+    """A function that runs elsewhere, where what it calls stays on threads."""
+
+    def __init__(self, function: Callable[[Item], Result]) -> None:
+        self.function = function
+
+    def __call__(self, item: Item) -> Result:
+        with over("threads"):
+            return self.function(item)
+
+
+def _check(place: str) -> None:
+    if place not in ("threads", "processes", "dask") and not place.startswith("dask:"):
+        raise RequestError(
+            f"work cannot go to {place!r}; give threads, processes, dask, or dask:tcp://host:8786 (DISCREET_PARALLEL)"
+        )
+
+
+def _elsewhere(
+    function: Callable[[Item], Result], items: list[Item], place: str, workers: int | None
+) -> Iterator[Result]:
+    """Return the results of other processes in the items' order, each as soon as it and those before it are there."""
+    try:
+        import joblib
+    except ImportError:
+        raise RequestError(f"work on {place} needs joblib; pip install 'discreet[dask]'") from None
+    options: dict[str, Any] = {"backend": "loky", "n_jobs": workers or available_cores()}
+    if place != "processes":
+        address = place.partition(":")[2]
+        options = {"backend": "dask", **({"scheduler_host": address} if address else {})}
+    try:
+        with joblib.parallel_config(**options):
+            work = joblib.Parallel(return_as="generator", pre_dispatch="all", batch_size=1)
+            yield from work(joblib.delayed(_Inside(function))(item) for item in items)
+    except ValueError as error:
+        if "Dask" not in str(error) and "dask" not in str(error):
+            raise
+        raise RequestError(
+            "there is no Dask client; make one (dask.distributed.Client), or give the address of the cluster "
+            "(dask:tcp://host:8786)"
+        ) from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from importlib.metadata import EntryPoint, entry_points
+from importlib import import_module
 from typing import Any, TypeVar, cast
 
 from discreet.core.errors import RequestError, nearest
@@ -38,12 +38,13 @@ class Registry(Mapping[str, T]):
         """Return a member; an unknown name is refused."""
         found = self._own.get(name)
         if isinstance(found, str):
-            found = self._own[name] = EntryPoint(name, found, self.group).load()
+            home, _, attribute = found.partition(":")
+            found = self._own[name] = getattr(import_module(home), attribute)
         return cast("T", self._added(name) if found is None else found)
 
     def _added(self, name: str) -> Any:
         self.check(name)
-        points = entry_points(group=self.group, name=name)
+        points = [point for point in _entry_points(self.group) if point.name == name]
         places = sorted({point.value for point in points})
         if len(places) > 1:
             raise RequestError(
@@ -62,11 +63,11 @@ class Registry(Mapping[str, T]):
 
     def __iter__(self) -> Iterator[str]:
         """Yield the names, those of other packages last."""
-        yield from dict.fromkeys([*self._own, *sorted(point.name for point in entry_points(group=self.group))])
+        yield from dict.fromkeys([*self._own, *sorted(point.name for point in _entry_points(self.group))])
 
     def __contains__(self, name: object) -> bool:
         """Say whether there is a member of this name."""
-        return name in self._own or any(point.name == name for point in entry_points(group=self.group))
+        return name in self._own or any(point.name == name for point in _entry_points(self.group))
 
     def check(self, name: str) -> None:
         """Refuse a name that is not there."""
@@ -76,3 +77,10 @@ class Registry(Mapping[str, T]):
     def __len__(self) -> int:
         """Return the number of members."""
         return sum(1 for _ in self)
+
+
+def _entry_points(group: str) -> Any:
+    # Imported late: it takes longer than a small command, and most find what they need among our own.
+    from importlib.metadata import entry_points
+
+    return entry_points(group=group)

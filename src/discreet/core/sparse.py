@@ -1,4 +1,4 @@
-"""Sparse rows: which row an entry is in, sums, parts that share no row, and rows told apart.
+"""Sparse rows: their sums and products, which row an entry is in, parts that share no row, and rows told apart.
 
 Row e of compressed rows holds the entries from ``starts[e]`` up to ``starts[e + 1]``. Whoever states equations shares
 this bookkeeping; how they are solved is not here.
@@ -6,45 +6,146 @@ this bookkeeping; how they are solved is not here.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.numerics import IntArray, NumberArray
+from discreet.core.numerics import FloatArray, IntArray, NumberArray, index_ranges
 
-SMALL = 20_000
-"""Up to so many nodes parts are found without SciPy: loading it takes 0.2 s, the largest of them 0.01 s."""
+AT_ONCE = 4_000_000
+"""How many products of entries are formed at once, in some 100 MB."""
 
 
 class Rows(NamedTuple):
-    """A sparse matrix in compressed rows.
+    """A sparse matrix in compressed rows. It does not know its width: what needs one is told.
 
     >>> rows = Rows(np.array([0, 2, 3]), np.array([0, 2, 1]), np.array([1, -1, 1]))
     >>> rows.of.tolist(), rows.sums(np.array([5, 6, 7])).tolist()
     ([0, 0, 1], [-2, 6])
+    >>> rows.dense(3).tolist(), rows.across(3).dense(2).tolist()
+    ([[1, 0, -1], [0, 1, 0]], [[1, 0], [0, 1], [-1, 0]])
     """
 
     starts: IntArray
     columns: IntArray
     values: NumberArray
 
+    @classmethod
+    def gathered(cls, row: IntArray, column: IntArray, values: NumberArray, shape: tuple[int, int]) -> Rows:
+        """Return entries given in any order: those of one place are added up, and those that come to 0 left out.
+
+        >>> Rows.gathered(np.array([1, 0, 1]), np.array([2, 0, 2]), np.array([1, 5, 2]), (2, 3)).dense(3).tolist()
+        [[5, 0, 0], [0, 0, 3]]
+        """
+        key = row.astype(np.int64) * shape[1] + column
+        if key.size and not (key[1:] > key[:-1]).all():
+            order = np.argsort(key, kind="stable")
+            key = key[order]
+            first = np.flatnonzero(np.concatenate([[True], key[1:] != key[:-1]]))
+            key, values = key[first], np.add.reduceat(values[order], first)
+        kept = values != 0
+        key, values = (key, values) if kept.all() else (key[kept], values[kept])
+        lengths = np.bincount(key // max(shape[1], 1), minlength=shape[0])
+        return Rows(starts_of(lengths), key % max(shape[1], 1), values)
+
     @property
     def of(self) -> IntArray:
         """The row of every entry."""
         return row_of(self.starts)
 
-    def sums(self, x: IntArray) -> IntArray:
-        """Return the sum of every row over integers x."""
-        total = np.zeros(self.starts.size - 1, np.int64)
-        np.add.at(total, self.of, self.values * x[self.columns])
+    @property
+    def lengths(self) -> IntArray:
+        """How many entries every row has."""
+        return np.diff(self.starts)
+
+    @overload
+    def sums(self, x: IntArray) -> IntArray: ...
+    @overload
+    def sums(self, x: FloatArray) -> FloatArray: ...
+    def sums(self, x: NumberArray) -> Any:
+        """Return the sum of every row over x: exact for integers."""
+        products = self.values * x[self.columns]
+        size = self.starts.size - 1
+        if products.dtype.kind == "f":
+            return np.bincount(self.of, products, size)
+        total = np.zeros(size, np.int64)
+        np.add.at(total, self.of, products)
         return total
 
-    def matrix(self, width: int) -> Any:
-        """Return the rows as a matrix of SciPy with so many columns."""
-        from scipy.sparse import csr_array
+    def combined(self, y: FloatArray, width: int) -> FloatArray:
+        """Return Σ y·row over all rows, of so many columns.
 
-        return csr_array((self.values, self.columns, self.starts), shape=(self.starts.size - 1, width))
+        >>> Rows(np.array([0, 2, 3]), np.array([0, 2, 2]), np.array([1, 1, 1])).combined(np.array([2.0, 3.0]), 3)
+        array([2., 0., 5.])
+        """
+        return np.asarray(np.bincount(self.columns, self.values * y[self.of], width), np.float64)
+
+    def taken(self, which: npt.ArrayLike) -> Rows:
+        """Return some rows, in the order given."""
+        rows = np.asarray(which, np.int64)
+        at = index_ranges(self.starts[rows], self.starts[rows + 1])[1]
+        return Rows(starts_of(self.lengths[rows]), self.columns[at], self.values[at])
+
+    def among(self, chosen: IntArray, width: int) -> Rows:
+        """Return the rows over some of so many columns, which are numbered anew."""
+        place = np.full(width, -1)
+        place[chosen] = np.arange(chosen.size)
+        at = place[self.columns]
+        kept = at >= 0
+        starts = starts_of(np.bincount(self.of[kept], minlength=self.starts.size - 1))
+        return Rows(starts, at[kept], self.values[kept])
+
+    def across(self, width: int) -> Rows:
+        """Return the columns, of which there are so many, as rows."""
+        order = np.argsort(self.columns, kind="stable")
+        return Rows(starts_of(np.bincount(self.columns, minlength=width)), self.of[order], self.values[order])
+
+    def beside(self, other: Rows, width: int) -> Rows:
+        """Return rows with those of another matrix behind them, whose columns follow the first so many."""
+        order = np.argsort(np.concatenate([self.of, other.of]), kind="stable")
+        columns = np.concatenate([self.columns, other.columns + width])[order]
+        return Rows(self.starts + other.starts, columns, np.concatenate([self.values, other.values])[order])
+
+    def above(self, other: Rows) -> Rows:
+        """Return rows followed by others of the same columns."""
+        starts = np.concatenate([self.starts, self.starts[-1] + other.starts[1:]])
+        columns, values = np.concatenate([self.columns, other.columns]), np.concatenate([self.values, other.values])
+        return Rows(starts, columns, values)
+
+    def times(self, other: Rows, width: int) -> Rows:
+        """Return the product with another matrix of so many columns; entries that come to 0 are left out.
+
+        >>> one = Rows(np.array([0, 2]), np.array([0, 1]), np.array([1, 2]))
+        >>> one.times(Rows(np.array([0, 1, 2]), np.array([0, 0]), np.array([2, -1])), 1).dense(1).tolist()
+        [[0]]
+        """
+        each = other.lengths[self.columns]
+        ends = starts_of(each)[self.starts]
+        cuts = np.searchsorted(ends, np.arange(AT_ONCE, int(ends[-1]), AT_ONCE))
+        found: list[Rows] = []
+        for low, high in pairwise(np.unique([0, *cuts, self.starts.size - 1]).tolist()):
+            first, last = self.starts[low], self.starts[high]
+            columns = self.columns[first:last]
+            entry, at = index_ranges(other.starts[columns], other.starts[columns + 1])
+            row = row_of(self.starts[low : high + 1] - first)[entry]
+            products = self.values[first:last][entry] * other.values[at]
+            found.append(Rows.gathered(row, other.columns[at], products, (high - low, width)))
+        if len(found) == 1:
+            return found[0]
+        none = np.zeros(0, np.int64)
+        return Rows(
+            starts_of(np.concatenate([none, *(one.lengths for one in found)])),
+            np.concatenate([none, *(one.columns for one in found)]),
+            np.concatenate([none.astype(self.values.dtype), *(one.values for one in found)]),
+        )
+
+    def dense(self, width: int) -> npt.NDArray[Any]:
+        """Return the rows as an array of so many columns."""
+        found = np.zeros((self.starts.size - 1, width), self.values.dtype)
+        np.add.at(found, (self.of, self.columns), self.values)
+        return found
 
 
 def row_of(starts: IntArray) -> IntArray:
@@ -71,27 +172,19 @@ def components(left: IntArray, right: IntArray, size: int) -> tuple[int, IntArra
     >>> components(np.array([0, 2]), np.array([1, 3]), 5)[1].tolist()
     [0, 0, 1, 1, 2]
     """
-    if size <= SMALL:
-        return _small_components(left, right, size)
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    links = coo_array((np.ones(left.size, np.int8), (left, right)), shape=(size, size))
-    count, label = connected_components(links.tocsr(), directed=False)
-    return int(count), label
-
-
-def _small_components(left: IntArray, right: IntArray, size: int) -> tuple[int, IntArray]:
-    """Hook the larger of two linked labels to the smaller, and follow labels to their ends, until nothing moves."""
+    # The larger of two linked labels is hooked to the smaller, and labels are followed to their ends.
     label = np.arange(size)
-    while (label[left] != label[right]).any():
-        low = np.minimum(label[left], label[right])
-        np.minimum.at(label, label[left], low)
-        np.minimum.at(label, label[right], low)
-        while (label != label[label]).any():
-            label = label[label]
-    first, label = np.unique(label, return_inverse=True)
-    return first.size, label.astype(np.int32)
+    while left.size:
+        one, other = label[left], label[right]
+        apart = one != other
+        left, right, one, other = left[apart], right[apart], one[apart], other[apart]
+        low = np.minimum(one, other)
+        np.minimum.at(label, one, low)
+        np.minimum.at(label, other, low)
+        while (label != (further := label[label])).any():
+            label = further
+    first = label == np.arange(size)
+    return int(first.sum()), (np.cumsum(first) - 1)[label].astype(np.int32)
 
 
 def parts(row: IntArray, column: IntArray, rows: int, columns: int) -> tuple[int, IntArray, IntArray]:
@@ -105,7 +198,7 @@ def parts(row: IntArray, column: IntArray, rows: int, columns: int) -> tuple[int
     return count, label[columns:], label[:columns]
 
 
-def digests(of: IntArray, at: IntArray, values: IntArray, size: int, *, seed: int) -> npt.NDArray[np.uint64]:
+def digests(of: IntArray, at: IntArray, values: NumberArray, size: int, *, seed: int) -> npt.NDArray[np.uint64]:
     """Return a random linear combination of the entries of each row: equal rows have equal digests, opposite opposite.
 
     Different rows share a digest of 64 bits with a probability of about 2⁻⁶². Entries are given by their row, their

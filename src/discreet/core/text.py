@@ -57,6 +57,8 @@ def settings_text(settings: Mapping[str, Any]) -> str:
     'base 3, additive, keys age and sex'
     >>> settings_text({"recoding": {"age": {"1": "1", "2": "2,3", "3": "2,3"}}})
     'recoding age: 2 and 3 into 2,3'
+    >>> settings_text({"steps": [{"name": "table-swapping", "rate": 0.1}, {"name": "random-rounding", "base": 3}]})
+    'steps table-swapping (rate 0.1) then random-rounding (base 3)'
     """
     return ", ".join(filter(None, (_setting(name.replace("_", " "), value) for name, value in settings.items())))
 
@@ -69,8 +71,16 @@ def _setting(name: str, value: Any) -> str:
     if isinstance(value, Mapping):
         return f"{name} {'; '.join(f'{key}: {_mapped(one)}' for key, one in value.items())}"
     if isinstance(value, Sequence) and not isinstance(value, str):
+        if all(isinstance(one, Mapping) and "name" in one for one in value):
+            return f"{name} {' then '.join(map(_step, value))}"
         return f"{name} {listed(value)}"
     return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+
+
+def _step(step: Mapping[str, Any]) -> str:
+    """Return one of several methods with its settings."""
+    said = settings_text({key: one for key, one in step.items() if key != "name"})
+    return f"{step['name']} ({said})" if said else str(step["name"])
 
 
 def _mapped(value: Any) -> str:

@@ -1,7 +1,8 @@
 """Tables of the founding papers, ready to use.
 
 Counts of people in ten output areas of the 2001 UK census, as printed in antal2014, Tables 1 to 4; the religion
-table is also Table 1 of antal2015. The cholesterol table is a sample table, Table 1 of cohen2009.
+table is also Table 1 of antal2015. The cholesterol table is a sample table, Table 1 of cohen2009. The
+territory is made up.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from discreet.table import Table
 
 CENSUS = ("country_of_birth", "mode_of_travel", "sex", "religion")
 NAMES = (*CENSUS, "cholesterol")
+BUNDLED = (*NAMES, "territory")
+"""All tables that come with discreet: those of the papers, and one that is made up."""
 
 
 def load(name: str) -> Table:
@@ -21,8 +24,8 @@ def load(name: str) -> Table:
     >>> load("sex").shape
     (10, 2)
     """
-    if name not in NAMES:
-        raise RequestError(f"there is no bundled table {name!r}; {nearest(name, NAMES)}")
+    if name not in BUNDLED:
+        raise RequestError(f"there is no bundled table {name!r}; {nearest(name, BUNDLED)}")
     from discreet.table.table_reader import read_table
 
     with as_file(files(__package__) / f"{name}.csv") as path:
@@ -52,3 +55,8 @@ def religion() -> Table:
 def cholesterol() -> Table:
     """Sex × years with the company of the employees found to have high cholesterol, 2 × 5; cohen2009 Table 1."""
     return load("cholesterol")
+
+
+def territory() -> Table:
+    """Area × grid cell of 200 m, people of five areas that are made up: two divisions of one territory."""
+    return load("territory")

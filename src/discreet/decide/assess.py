@@ -8,32 +8,44 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
+from discreet.core.effort import Effort, WorkOptions
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.progress import Progress
 from discreet.core.random import release_seed
 from discreet.decide.assessment import Assessment, Candidate, Protect, Request
 from discreet.decide.choice import ASKED, Choice
-from discreet.decide.evidence import Effort, Evidence, gather
+from discreet.decide.evidence import Evidence, gather
 from discreet.decide.json_data import plain, release_data
 from discreet.decide.policy import Policy, Protection, make_text
 from discreet.decide.protections import make_method, parse_method
 from discreet.decide.provenance import digest
+from discreet.decide.safe_statistics import with_safe
 from discreet.decide.subject import Case, Subject
 from discreet.decide.verdict import Check, Verdict, check, failed
 from discreet.evaluate.audited_suppression import AuditedSuppression
 from discreet.protect import Suppression
 from discreet.protect.base import Method, Protected
+from discreet.protect.linked import Keyed
 from discreet.reading.opened import Opened
 from discreet.reading.original import is_frame, open_original
 from discreet.reading.published import open_release
-from discreet.reading.reading import Reading
+from discreet.reading.reading import Reading, SearchOptions
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.release import Release
+from discreet.table.statistic_reader import definitions_of
 
 RELEASED = (".csv", ".parquet", ".tab", ".xlsx")
 """The endings of files that hold a release, not the name of a method."""
+PATIENCE = Effort(time_limit=60.0)
+"""How long a search or an audit may take unless somebody says: a minute, which people wait for."""
+
+
+class AssessOptions(SearchOptions, total=False):
+    """What is published beside the figures, how the original is read, and how much work may be done."""
+
+    statistics: Any
 
 
 def assess(
@@ -43,14 +55,10 @@ def assess(
     protection: Protect = "propose",
     population: int | None = None,
     name: str | None = None,
-    response: str | None = None,
     seed: int | None = None,
     trial: bool = False,
     draws: int = 1000,
-    time_limit: float | None = 60.0,
-    workers: int | None = None,
-    progress: Progress | None = None,
-    **reading: Any,
+    **options: Unpack[AssessOptions],
 ) -> Assessment:
     """Assess a table under a policy: may it be released as it is, after protection, or not at all?
 
@@ -69,18 +77,23 @@ def assess(
         population: N, where the table is a sample from a population of that size: then risk and population uniques are
             estimated, as the population's counts are not known.
         name: what the table is called in the result.
-        response: the magnitude, where the table has several.
         seed: makes it reproducible; by default one of 128 bits is drawn, and kept in the record, which is as
             confidential as the original. One below 2**96 is refused unless this is a trial.
         trial: nothing of this is published: a short seed will do, a release made for a trial is judged, and what comes
             of it is marked as a trial.
         draws: population tables drawn for the estimated risk of a sample.
-        time_limit: seconds for each search for a protection, and for each audit; the best found by then is judged, and
-            what is not finished is said and never called safe. None lets all of it take its time.
+        options: those below.
+
+    Keyword Args:
+        statistics: percentages, rates and other statistics to publish beside the figures, by column, as
+            ``{"pct": "percentage, over=sex"}``, or a TOML file of them: each is computed from the figures that are
+            published, where these are. Of a release that is judged, what its columns of statistics are.
+        time_limit: seconds for each search for a protection, and for each audit (60); the best found by then is judged,
+            and what is not finished is said and never called safe. None lets all of it take its time.
         workers: threads.
         progress: told how far the work is.
-        reading: how a file or frame is read: ``by``, ``value``, ``contributor``, ``holding``, ``count`` and others of
-            :func:`discreet.tabulate` and :func:`discreet.read_table`.
+        by, value, contributor, …: how a file or frame is read, as for :func:`discreet.tabulate` and
+            :func:`discreet.read_table`; ``response`` is the magnitude, where the table has several.
 
     >>> import discreet
     >>> found = assess(discreet.datasets.religion(), seed=1, trial=True)
@@ -89,17 +102,24 @@ def assess(
     """
     asked = Policy.load(policy)
     others: dict[str, Path] = {}
+    wanted = definitions_of(options.pop("statistics", None))
+    if wanted and isinstance(protection, Release) and not any(part.statistics for part in protection.parts()):
+        raise RequestError(
+            "statistics are defined, but the release has none; read it with them (read_release(statistics=))"
+        )
     if isinstance(protection, str | Path) and Path(protection).suffix.lower() in RELEASED:
         others["release"] = Path(protection)
     if others or is_frame(protection):
-        protection = open_release(protection)
+        protection = open_release(protection, {"statistics": wanted} if wanted else None)
     if isinstance(protection, Release) and not trial:
         protection.refuse_trial("judged for publication")
     chosen = release_seed(seed, trial=trial)
-    how = Reading.of({"top": asked.top, "response": response, **reading})
-    source = open_original(original, how, name=name).with_files(others)
-    request = Request(asked, protection, chosen, draws, population, time_limit, trial)
-    return assess_subject(Subject.opened(source), request, source=source, workers=workers, progress=progress)
+    effort, reading = PATIENCE.among(options, WorkOptions)
+    source = open_original(original, Reading.of({"top": asked.top, **reading}), name=name).with_files(others)
+    said = {name: one.to_dict() for name, one in wanted.items()}
+    request = Request(asked, protection, chosen, draws, population, effort.time_limit, trial, said)
+    subject = Subject.opened(source)
+    return assess_subject(subject, request, source=source, workers=effort.workers, progress=effort.progress)
 
 
 def assess_subject(
@@ -119,7 +139,7 @@ def assess_subject(
         request.policy.refuse_silence(magnitudes=subject.magnitudes)
         made = assessed(request)
     else:
-        from discreet.decide.sample import assess_sample
+        from discreet.decide.assess_sample import assess_sample
 
         made = assess_sample(subject, request, assessed, workers=workers, progress=progress)
     made = replace(made, trial=request.trial)
@@ -129,7 +149,9 @@ def assess_subject(
 def _asked(request: Request) -> dict[str, Any]:
     """Return what was asked of an assessment as plain data."""
     names = ("seed", "trial", "draws", "population", "time_limit")
-    return {"protection": _protection_data(request.protection)} | {name: getattr(request, name) for name in names}
+    beside = {"statistics": plain(dict(request.statistics))} if request.statistics else {}
+    given = {name: getattr(request, name) for name in names}
+    return {"protection": _protection_data(request.protection)} | given | beside
 
 
 def _protection_data(protection: Protect) -> object:
@@ -162,7 +184,9 @@ class _Run:
 
     def __init__(self, subject: Subject, request: Request, workers: int | None, progress: Progress | None) -> None:
         self.request, self.progress = request, progress
-        self.case = Case.of(subject, request.policy)
+        # A release that is judged has its statistics already.
+        own = isinstance(request.protection, Release)
+        self.case = with_safe(Case.of(subject, request.policy, None if own else request.statistics), request.time_limit)
         self.effort = Effort(request.time_limit, workers, progress)
 
     def assessed(self) -> Assessment:
@@ -174,7 +198,7 @@ class _Run:
             judged = self._judge(case.subject.marked(protection, case.policy.zeros))
             verdict = "release" if judged.meets else "withhold"
         elif isinstance(protection, str) and protection in ("propose", "none"):
-            judged = self._judge(case.subject.as_is())
+            judged = self._judge(case.as_is())
             as_is = protection == "none" or case.policy.as_is == "if safe"
             verdict = "release" if judged.meets and as_is else "withhold"
             if verdict == "withhold" and protection == "propose":
@@ -194,7 +218,11 @@ class _Run:
         return _Judged(evidence, check(self.case, evidence), protected)
 
     def _protected(self, method: Method, choice: Choice = ASKED) -> _Judged:
-        protected = method.apply(self.case.subject.original, self.request.seed, progress=self.progress)
+        original = self.case.subject.handed(method.name)
+        # Noise that the keys of records decide takes no seed.
+        first = original[0] if isinstance(original, list) else original
+        seed = None if isinstance(first, Keyed) else self.request.seed
+        protected = method.apply(original, seed, progress=self.progress)
         return self._judge(protected.release, protected, choice)
 
     def _proposed(self, protected: bool) -> tuple[_Judged | None, list[Candidate]]:

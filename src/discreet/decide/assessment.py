@@ -38,6 +38,7 @@ class Request:
     population: int | None = None
     time_limit: float | None = 60.0
     trial: bool = False
+    statistics: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -146,6 +147,7 @@ class Assessment(Recorded):
             "audit": {name: getattr(audit, name) for name in names}
             | {"cells": [cell.to_dict() for cell in audit.worst(CELLS)]},
             "utility": (_plain(loss) or {}) | lost,
+            **({"statistics": [one.to_dict() for one in evidence.statistics]} if evidence.statistics else {}),
             "sample": _plain(self.sample),
             "record": dict(self.record),
         }
@@ -167,6 +169,7 @@ class Assessment(Recorded):
                 rows.append(["R1 on the merged categories", figure(after.merged)])
             rows.append(["risk after, R2", figure(None if after is None else after.value)])
         rows.append(["utility", figure(self.evidence.utility)])
+        rows += [[f"{one.name} published", f"{one.shown:,} of {one.wanted:,}"] for one in self.evidence.statistics]
         if self.sensitivity is not None:
             rows.append(["sensitive cells", f"{self.sensitivity.cells.size:,}"])
             rows.append(["of these known exactly", f"{self.evidence.known.count('exact', 'determined'):,}"])

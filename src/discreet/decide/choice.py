@@ -242,7 +242,7 @@ class Reasons:
         """Return the bits left of a position once a reader knows that the table was protected."""
         if case[at] >= 0:
             return float(self.single[case[at]])
-        cells = shape.leaves[[at]].indices
+        cells = shape.leaves.taken([at]).columns
         other = cells[case[cells] < 0]
         if not equations.exact[other].all():
             return 0.0

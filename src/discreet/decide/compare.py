@@ -10,10 +10,11 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
+from discreet.core.effort import Effort, WorkOptions
 from discreet.core.errors import RequestError
 from discreet.core.files import write_text
 from discreet.core.parallel import run
@@ -21,15 +22,26 @@ from discreet.core.progress import Progress
 from discreet.core.random import drawn_seed
 from discreet.core.text import columns, figure
 from discreet.decide.choice import Choice
-from discreet.decide.compared_methods import ERRORS, NONE, ComparisonPlan, GridPoint, Measured, grid_of, measure
+from discreet.decide.compared_methods import (
+    BESIDE,
+    ERRORS,
+    NONE,
+    ComparisonPlan,
+    GridPoint,
+    Measured,
+    grid_of,
+    measure,
+    with_alternatives,
+)
 from discreet.decide.json_data import plain, sensitive_data
 from discreet.decide.policy import Policy
 from discreet.decide.provenance import SCHEMA, Recorded, canonical, digest, versions
 from discreet.decide.subject import Case, Subject
 from discreet.reading.opened import Opened
 from discreet.reading.original import open_original
-from discreet.reading.reading import Reading
+from discreet.reading.reading import Reading, SearchOptions
 from discreet.rules.sensitivity import Sensitivity
+from discreet.table.statistic_reader import definitions_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -146,7 +158,13 @@ class Comparison(Recorded):
 
     def header(self) -> list[str]:
         """Return the titles of the columns of :meth:`rows`."""
-        return ["method", "R2", "± MC", "worst DR", "known", "utility", "± MC", "error", "policy", ""]
+        beside = ["statistics", "their error"] if self._beside else []
+        return ["method", "R2", "± MC", "worst DR", "known", "utility", "± MC", "error", "policy", "", *beside]
+
+    @property
+    def _beside(self) -> bool:
+        """Whether statistics are wanted beside the figures."""
+        return any("statistics" in point.figures for point in self.points)
 
     def rows(self) -> list[list[str]]:
         """Return the points as rows of text, those that meet the policy first, by falling utility."""
@@ -169,6 +187,7 @@ class Comparison(Recorded):
                     figure(point.figure("mean_absolute_error"), 2),
                     point.faults[0] if point.faults else "meets",
                     "take this" if i == best else "efficient" if i in frontier else "",
+                    *([figure(point.figure(name), 2) for name in BESIDE] if self._beside else []),
                 ]
             )
         return rows
@@ -177,11 +196,11 @@ class Comparison(Recorded):
         """Return one line per method."""
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
-        names = ["r2", "worst_dr", "determined", "known", "utility", *ERRORS]
+        names = ["r2", "worst_dr", "determined", "known", "utility", *ERRORS, *(BESIDE if self._beside else ())]
         heads = [head for name in names for head in (name, f"{name}_mc_error")]
         writer.writerow(["method", "parameters", *heads, "meets", "efficient", "recommended", "error"])
         for one in self.to_dict()["points"]:
-            cells = [cell for name in names for cell in (one[name] or {"mean": "", "mc_error": ""}).values()]
+            cells = [cell for name in names for cell in (one.get(name) or {"mean": "", "mc_error": ""}).values()]
             state = [one["meets"], one["efficient"], one["recommended"], one["error"] or ""]
             writer.writerow([one["method"], json.dumps(one["parameters"]), *cells, *state])
         return stream.getvalue()
@@ -207,6 +226,12 @@ def efficient(points: Sequence[tuple[float | None, float | None]]) -> tuple[int,
     return tuple(found)
 
 
+class CompareOptions(SearchOptions, total=False):
+    """How an original is read, how much work may be done, and which statistics are wanted beside it."""
+
+    statistics: Any
+
+
 def compare(
     original: Any,
     grid: Any = None,
@@ -217,11 +242,7 @@ def compare(
     seed: int | None = None,
     resume: str | Path | None = None,
     name: str | None = None,
-    response: str | None = None,
-    time_limit: float | None = 60.0,
-    workers: int | None = None,
-    progress: Progress | None = None,
-    **reading: Any,
+    **options: Unpack[CompareOptions],
 ) -> Comparison:
     """Compare protections on one table: risk, what can be worked out, utility and errors of each.
 
@@ -236,11 +257,15 @@ def compare(
             bits is drawn. A method's figures do not depend on which others are compared.
         resume: a folder in which every finished point is kept; an interrupted comparison goes on from there.
         name: what the table is called.
-        response: the magnitude, where the table has several.
-        time_limit: seconds for each search and each audit; what is not finished then does not meet the policy.
+        options: those below.
+
+    Keyword Args:
+        statistics: statistics wanted beside the figures, as for :func:`discreet.assess`; what each method keeps of them
+            is measured, and suppression is tried with them dropped, coarser, and as ranges too.
+        time_limit: seconds for each search and each audit (60); what is not finished then does not meet the policy.
         workers: threads.
         progress: told how far the work is.
-        reading: how a file or frame is read.
+        by, value, contributor, …: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> import discreet
     >>> found = compare(discreet.datasets.sex(), ["random-rounding:base=3"], draws=100, audits=1, seed=1)
@@ -250,11 +275,12 @@ def compare(
     if draws < 2 or audits < 1:
         raise RequestError(f"draws is {draws} and audits {audits}; give 2 or more draws and 1 or more audits")
     rules = Policy.load(policy)
-    how = Reading.of({"top": rules.top, "response": response, **reading})
-    source = open_original(original, how, name=name)
-    points = grid_of(grid, rules, Subject.opened(source).magnitudes)
-    plan = ComparisonPlan(draws, audits, drawn_seed() if seed is None else seed, time_limit)
-    return compare_points(source, rules, points, plan, resume=resume, workers=workers, progress=progress)
+    wanted = {key: one.to_dict() for key, one in definitions_of(options.pop("statistics", None)).items()}
+    effort, reading = Effort(time_limit=60.0).among(options, WorkOptions)
+    source = open_original(original, Reading.of({"top": rules.top, **reading}), name=name)
+    points = with_alternatives(grid_of(grid, rules, Subject.opened(source).magnitudes), wanted)
+    plan = ComparisonPlan(draws, audits, drawn_seed() if seed is None else seed, effort.time_limit, wanted)
+    return compare_points(source, rules, points, plan, resume=resume, workers=effort.workers, progress=effort.progress)
 
 
 def compare_points(
@@ -270,7 +296,7 @@ def compare_points(
     """Compare the points of a grid, the table as it is first, on an original that was read."""
     subject, start = Subject.opened(source), time.monotonic()
     policy.refuse_silence(magnitudes=subject.magnitudes)
-    case = Case.of(subject, policy)
+    case = Case.of(subject, policy, plan.statistics)
     points = (NONE, *(point for point in points if point != NONE))
     kept = None if resume is None else _Kept(Path(resume), case, plan)
 
@@ -284,11 +310,13 @@ def compare_points(
             kept.save(made)
         return replace(made, seconds=time.monotonic() - begun)
 
-    measured = run(work, points, workers=workers, progress=progress, label="comparing protections")
+    # What is kept on the way lies on this machine.
+    apart = kept is None
+    measured = run(work, points, workers=workers, progress=progress, label="comparing protections", apart=apart)
     proposed = _proposed(case, measured, plan)
     made = Comparison(case.subject, policy, case.found, tuple(measured), plan.seed, proposed, time.monotonic() - start)
     listed = [{"name": one.name, "parameters": plain(dict(one.parameters))} for one in points]
-    request = {"points": listed, "seed": plan.seed, **vars(plan)}
+    request = {"points": listed, "seed": plan.seed, **plan.to_dict()}
     return replace(made, record=made.made_by(request, source), source=source)
 
 
@@ -320,7 +348,7 @@ class _Kept:
         self.about: Mapping[str, Any] = {
             "original": case.subject.sha256(),
             "policy": {key: value for key, value in stated.items() if key not in ("name", "title")},
-            **vars(plan),
+            **plan.to_dict(),
             "version": versions()["discreet"],
         }
 

@@ -12,15 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from discreet.core.errors import DiscreetError, RequestError
+from discreet.auditing.limits import Limits
+from discreet.core.effort import Effort
+from discreet.core.errors import DiscreetError, RequestError, require
 from discreet.core.text import figure, finite
 from discreet.decide.choice import ASKED, Choice
-from discreet.decide.evidence import Effort, Evidence, gather
+from discreet.decide.evidence import Evidence, gather
 from discreet.decide.json_data import plain
 from discreet.decide.known_cells import Known
 from discreet.decide.policy import Policy, make_text
 from discreet.decide.protections import make_method, parse_method
 from discreet.decide.provenance import digest
+from discreet.decide.released_statistics import ReleasedStatistics
+from discreet.decide.safe_statistics import ALTERNATIVES, SafeStatistics, alternative
 from discreet.decide.subject import Case
 from discreet.decide.verdict import check, failed
 from discreet.protect.base import Method, RandomMethod, is_random
@@ -161,6 +165,8 @@ class Figure:
 
 ERRORS = ("hellinger", "mean_absolute_error", "mean_squared_error")
 FIGURES = ("r2", "utility", *ERRORS, "worst_dr", "determined", "known")
+BESIDE = ("statistics", "statistic_error")
+"""What is measured of statistics beside the figures, where some are wanted."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +180,8 @@ class Measured:
             where it is not shown.
         determined: the share of the sensitive cells that are known exactly.
         known: the share of all figures of the table that are known exactly.
+        statistics: the share of the statistics wanted beside it that are published, and how far they are from the true
+            ones on average (``statistic_error``), where some are wanted.
         extremes: the worst of every audited release: most known cells, least width, largest DR, levels missed.
         faults: what the policy objects to in one of them or in their mean; nothing where it is met.
         error: why the method could not be applied.
@@ -203,6 +211,7 @@ class Measured:
         return {
             **self.point.to_dict(),
             **{name: None if (f := self.figures.get(name)) is None else f.to_dict() for name in FIGURES},
+            **{name: f and f.to_dict() for name in BESIDE if (f := self.figures.get(name)) or name in self.figures},
             "extremes": {name: finite(value) for name, value in self.extremes.items()},
             "draws": self.draws,
             "audits": self.audits,
@@ -215,7 +224,7 @@ class Measured:
         """Return what :meth:`to_dict` wrote."""
         return cls(
             GridPoint(data["method"], data["parameters"]),
-            {name: Figure.from_dict(data[name]) for name in FIGURES},
+            {name: Figure.from_dict(data[name]) for name in (*FIGURES, *(name for name in BESIDE if name in data))},
             {name: math.inf if value is None else value for name, value in data["extremes"].items()},
             data["draws"],
             data["audits"],
@@ -233,6 +242,11 @@ class ComparisonPlan:
     audits: int
     seed: int
     time_limit: float | None = None
+    statistics: Mapping[str, Any] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, with statistics where there are any."""
+        return {name: plain(value) for name, value in vars(self).items() if name != "statistics" or value}
 
 
 def measure(case: Case, point: GridPoint, plan: ComparisonPlan, choice: Choice = ASKED) -> Measured:
@@ -241,12 +255,39 @@ def measure(case: Case, point: GridPoint, plan: ComparisonPlan, choice: Choice =
     ``choice`` is what readers know of why it is taken; by default somebody asks for it, whatever the table.
     """
     try:
+        case, parameters = _with_alternative(case, point, plan)
         if point.name == "none":
             return _released(case, point, None, replace(plan, draws=1, audits=1), choice)
-        method = make_method(point.name, point.parameters, case.found, plan.time_limit)
+        method = make_method(point.name, parameters, case.found, plan.time_limit)
         return _released(case, point, method, plan if is_random(method) else replace(plan, draws=1, audits=1), choice)
     except DiscreetError as error:
         return Measured(point, faults=(str(error),), error=str(error))
+
+
+def _with_alternative(case: Case, point: GridPoint, plan: ComparisonPlan) -> tuple[Case, dict[str, Any]]:
+    """Return what is done with statistics beside a method's figures, where it is not the usual, and its parameters."""
+    parameters = dict(point.parameters)
+    way = parameters.pop("statistics", None)
+    if way is None or case.beside is None:
+        return case, parameters
+    require([way], ALTERNATIVES, "statistics are not")
+    if way == "dropped":
+        return replace(case, beside=replace(case.beside, wanted={})), parameters
+    wanted = {name: alternative(way, one) for name, one in case.beside.wanted.items()}
+    limits = Limits(case.policy.limits.width, levels=case.levels())
+    plain = ReleasedStatistics.of(case.subject.figures(), wanted)
+    return replace(
+        case, beside=SafeStatistics(wanted, plain.truth, limits, plan.time_limit, case.beside.truth)
+    ), parameters
+
+
+def with_alternatives(points: Sequence[GridPoint], statistics: Mapping[str, Any]) -> tuple[GridPoint, ...]:
+    """Return points with all that can be done with statistics beside suppressed figures, where some are wanted."""
+    found: list[GridPoint] = []
+    for point in points:
+        ways = ALTERNATIVES if statistics and point.name == "suppress" and "statistics" not in point.parameters else ()
+        found += [point, *(replace(point, parameters={**point.parameters, "statistics": way}) for way in ways)]
+    return tuple(found)
 
 
 def _released(case: Case, point: GridPoint, method: Method | None, plan: ComparisonPlan, choice: Choice) -> Measured:
@@ -260,6 +301,11 @@ def _released(case: Case, point: GridPoint, method: Method | None, plan: Compari
     n = max(case.cells.size, 1)
     figures["determined"] = Figure.of([e.known.count("exact", "determined") / n for e in evidences])
     figures["known"] = Figure.of([e.exact for e in evidences])
+    if case.beside is not None:
+        kept = [[one.kept for one in e.statistics] for e in evidences]
+        errors = [[one.error for one in e.statistics if one.error is not None] for e in evidences]
+        figures["statistics"] = Figure.of([float(np.mean(one)) if one else 0.0 for one in kept])
+        figures["statistic_error"] = Figure.of([float(np.mean(one)) for one in errors]) if all(errors) else None
     faults: dict[str, str] = {}
     for evidence in evidences:
         for one in failed(check(case, evidence)):
@@ -277,7 +323,7 @@ def _evidence(
     case: Case, method: Method | None, stream: np.random.SeedSequence, plan: ComparisonPlan, choice: Choice
 ) -> Evidence:
     made = None if method is None else method.apply(case.subject.original, stream)
-    release, proof = (case.subject.as_is(), None) if made is None else (made.release, made.candidates)
+    release, proof = (case.as_is(), None) if made is None else (made.release, made.candidates)
     return gather(case, release, Effort(plan.time_limit, workers=1), candidates=proof, proofs=0, choice=choice)
 
 

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from discreet.auditing.audit import PROOFS
 from discreet.auditing.audit import audit as run_audit
 from discreet.auditing.audit_result import Audit
 from discreet.auditing.limits import Limits
-from discreet.core.progress import Progress
+from discreet.auditing.terms import PROOFS
+from discreet.core.effort import Effort
 from discreet.decide.choice import ASKED, Choice, Outsider
 from discreet.decide.known_cells import Inside, Known, Listed, known_cells, respondents_know
+from discreet.decide.released_statistics import unsafe_beside
 from discreet.decide.subject import Case, Subject
 from discreet.feasible.candidates import Candidates
+from discreet.feasible.implied_statistics import without_implied
 from discreet.measures.risk import risk_after
 from discreet.measures.risk_result import Risk
 from discreet.table.figures import Figures
 from discreet.table.grid import locate
 from discreet.table.release import Release
 from discreet.utility.loss import InformationLoss, information_loss
+from discreet.utility.statistic_loss import StatisticLoss
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +33,8 @@ class Evidence:
 
     ``told`` is true where readers who know the policy may learn more from its passing than the figures tell, and
     ``reader`` says against whom intervals are shown, a key of :data:`~discreet.decide.verdict.READERS`. ``exact`` is
-    the share of the release's figures that are published exactly or can be worked out.
+    the share of the release's figures that are published exactly or can be worked out. ``statistics`` is what it keeps
+    of the statistics wanted beside it, and ``objections`` what the audit finds wrong with those that are there.
     """
 
     release: Release
@@ -43,15 +47,8 @@ class Evidence:
     told: bool
     reader: str
     exact: float
-
-
-@dataclass(frozen=True)
-class Effort:
-    """How much work an audit may be: seconds, threads, and who is told how far it is."""
-
-    time_limit: float | None = None
-    workers: int | None = None
-    progress: Progress | None = None
+    statistics: tuple[StatisticLoss, ...] = ()
+    objections: tuple[str, ...] = ()
 
 
 def gather(
@@ -65,14 +62,18 @@ def gather(
 ) -> Evidence:
     """Audit a release, and measure its risk and what it lost; readers know how it came to be published (``choice``)."""
     subject, policy = case.subject, case.policy
-    listed = Listed.of(case, release)
-    asked: dict[str, Any] = {"about": listed.about(), "sums": listed.sums(), **vars(effort)}
+    release = release if case.beside is None else case.beside.beside(release)
+    # What follows from the figures tells nothing; it is checked against them and left out.
+    listed = Listed.of(case, _without_implied(release))
+    asked: dict[str, Any] = {"about": listed.about(), "sums": listed.sums(), **effort.searching()}
     audited = run_audit(
         listed.told,
         limits=Limits(levels=case.levels()),
         # What nothing is asked of is not counted, which can take long.
         law="interval" if subject.magnitudes or policy.limits.dr is None else "method",
         proofs=proofs,
+        # Of linked tables as they are nothing is hidden, and what no table shows is not asked about.
+        verdict_only="none" in subject.forms and release.method == "none",
         **asked,
     )
     reader = None if subject.magnitudes else Outsider.of(audited, policy, choice, case.possible)
@@ -88,7 +89,28 @@ def gather(
     utility = _kept(subject, listed.parts) if loss is None else loss.utility
     exact = (int(listed.exact.sum()) + int(audited.findings.determined.sum())) / max(listed.exact.size, 1)
     who = "figures" if told or not all(_stated(part) for part in listed.parts) else "method"
-    return Evidence(release, known, audited, measured, loss, utility, inside, told, who, min(exact, 1.0))
+    kept = () if case.beside is None else case.beside.lost(release)
+    return Evidence(
+        release,
+        known,
+        audited,
+        measured,
+        loss,
+        utility,
+        inside,
+        told,
+        who,
+        min(exact, 1.0),
+        kept,
+        unsafe_beside(audited),
+    )
+
+
+def _without_implied(release: Release) -> Release:
+    """Return a release without statistics that follow from figures shown beside them."""
+    if not any(part.statistics for part in release.parts()):
+        return release
+    return replace(release, figures=without_implied(release.parts()))
 
 
 def _stated(part: Figures) -> bool:

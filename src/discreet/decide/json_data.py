@@ -15,6 +15,7 @@ from discreet.rules.rule import amount
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.figures import Figures
 from discreet.table.release import Release
+from discreet.table.statistic import StatisticColumn
 
 
 def original_data(subject: Subject, found: Sensitivity | None) -> dict[str, Any]:
@@ -65,7 +66,14 @@ def _figures_data(part: Figures) -> dict[str, Any]:
         "decimals": part.decimals,
         "total": part.total,
         "absent": part.absent,
+        **({"statistics": [_statistic_data(one) for one in part.statistics]} if part.statistics else {}),
     }
+
+
+def _statistic_data(column: StatisticColumn) -> dict[str, Any]:
+    """Return the statistics that are published in a column."""
+    shown = [column.text(row) for row in range(len(column))]
+    return {"name": column.name, "definition": str(column.statistic), "codes": column.codes.tolist(), "shown": shown}
 
 
 def plain(value: Any) -> Any:

@@ -114,8 +114,7 @@ class Listed:
         parts, subject = release.parts(), case.subject
         told = tuple(part.telling() for part in parts)
         added = np.concatenate([np.array([kind.summed for kind in part.kinds])[part.kind] for part in parts])
-        exact = np.zeros(added.size, bool)
-        exact[~added] = np.concatenate([lower == upper for lower, upper in (part.ranges() for part in told)])
+        exact = np.concatenate([lower == upper for lower, upper in (part.ranges() for part in parts)]) & ~added
         place = np.concatenate([subject.positions(part) for part in parts])
         names = set(subject.tabulation.names)
         return cls(

@@ -86,7 +86,29 @@ def _redesign(parameters: Mapping[str, Any]) -> Method:
     return Redesign.of(recoding)
 
 
-MAKERS: dict[str, Callable[[Mapping[str, Any]], Method]] = {"cell-key": _cell_key, "redesign": _redesign}
+def _chain(parameters: Mapping[str, Any]) -> Method:
+    """Make a chain from ``steps``, each a text such as ``table-swapping:rate=0.1`` or a name with parameters."""
+    from discreet.protect import Chain
+
+    steps = parameters.get("steps")
+    strange = next((key for key in parameters if key != "steps"), None)
+    if strange is not None or isinstance(steps, str | Mapping) or not isinstance(steps, Sequence):
+        raise RequestError('chain takes steps = ["table-swapping:rate=0.1", "random-rounding"], and nothing else')
+    made = []
+    for step in steps:
+        if not isinstance(step, str) and not (isinstance(step, Mapping) and "name" in step):
+            raise RequestError(f"a step of a chain is {step!r}; give it as random-rounding:base=3")
+        given = {key: value for key, value in step.items() if key != "name"} if isinstance(step, Mapping) else {}
+        name, parsed = parse_method(step) if isinstance(step, str) else (str(step["name"]), given)
+        made.append(make_method(name, parsed))
+    return Chain(tuple(made))  # type: ignore[arg-type]
+
+
+MAKERS: dict[str, Callable[[Mapping[str, Any]], Method]] = {
+    "cell-key": _cell_key,
+    "redesign": _redesign,
+    "chain": _chain,
+}
 """Methods whose parameters are objects, made from what a policy file can say."""
 
 

@@ -96,15 +96,18 @@ class Recorded:
         """Write the record that ``discreet replay`` reads, whole or not at all, and readable by its owner alone."""
         write_text(path, self.record_text(), private=True)
 
-    def report(self, path: str | Path, *, edition: str = "internal", author: str = "", date: str = "") -> Path:
+    def report(
+        self, path: str | Path, *, edition: str = "internal", author: str = "", date: str = "", ledger: str = ""
+    ) -> Path:
         """Write the report: ``.html``, ``.md``, ``.json`` or ``.pdf``.
 
-        The edition ``"internal"`` holds original values, and shows ``author`` and ``date`` where it is signed;
+        The edition ``"internal"`` holds original values, and shows ``author`` and ``date`` where it is signed,
+        and the head of a ``ledger`` that is to be kept with it;
         ``"public"`` holds nothing that is not published, ``"public-intervals"`` also what follows from that.
         """
         from discreet.report import write_report
 
-        return write_report(self.to_dict(), path, edition=edition, author=author, date=date)
+        return write_report(self.to_dict(), path, edition=edition, author=author, date=date, ledger=ledger)
 
     def __repr__(self) -> str:
         """Return what people read."""
@@ -116,11 +119,16 @@ class Recorded:
         return notebook(self.to_dict())
 
 
+def _refuse_constant(text: str) -> None:
+    """Refuse numbers that JSON does not have."""
+    raise ValueError(f"{text} is no number")
+
+
 def read_record(path: str | Path) -> dict[str, Any]:
     """Read a record, and refuse one that was changed or is of a newer version."""
     file = Path(path)
     try:
-        data = json.loads(file.read_text(encoding="utf-8"))
+        data = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except FileNotFoundError:
         raise RequestError(f"{file} does not exist; name a record that assess or compare wrote") from None
     except (OSError, UnicodeDecodeError) as error:

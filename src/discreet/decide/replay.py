@@ -147,11 +147,12 @@ class _KeptFiles:
         if self.data["kind"] == "comparison":
             points = [GridPoint(**one) for one in request.pop("points")]
             return compare_points(source, policy, points, ComparisonPlan(**request), workers=workers, progress=progress)
-        asked = Request(policy, **{**request, "protection": self._protection(request["protection"])})
+        asked = Request(policy, **{**request, "protection": self._protection(request)})
         return assess_subject(Subject.opened(source), asked, source=source, workers=workers, progress=progress)
 
-    def _protection(self, given: Any) -> Any:
+    def _protection(self, request: dict[str, Any]) -> Any:
         """Return the protection that was asked for; a release that was judged is read again from its file."""
+        given = request["protection"]
         if not isinstance(given, dict) or "release_sha256" not in given:
             return given
         if "release" not in self.files:
@@ -162,7 +163,8 @@ class _KeptFiles:
             raise RequestError(f"{stated}, the release of {self.path}, does not exist; put it beside the record")
         self._check_hash("release", path)
         kind = given.get("kind")
-        return read_release(path, kind=EXACT if kind is None else Kind.from_dict(kind))
+        beside = {"statistics": request["statistics"]} if request.get("statistics") else {}
+        return read_release(path, kind=EXACT if kind is None else Kind.from_dict(kind), **beside)
 
     def _found(self, role: str) -> Path | None:
         """Return where a file lies: where the record says, or beside the record."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.decide.policy import Policy, group_rule
+from discreet.decide.released_statistics import ReleasedStatistics
 from discreet.measures.risk import risk
 from discreet.measures.risk_result import Risk
 from discreet.protect.base import Original
@@ -18,9 +20,11 @@ from discreet.reading.opened import Opened
 from discreet.rules.sensitivity import Sensitivity, sensitivity
 from discreet.table import Table
 from discreet.table.figures import Figures, units_of
+from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import recode
 from discreet.table.release import Release
 from discreet.table.space import WHOLE
+from discreet.table.statistic import statistics_of
 from discreet.table.tabulation import Tabulation
 
 
@@ -28,7 +32,8 @@ from discreet.table.tabulation import Tabulation
 class Subject:
     """One original: cells with all margins for the rules, inner counts for the risk, and what methods protect.
 
-    ``table`` is None for magnitudes, of which R1 and R2 say nothing.
+    ``table`` is None for magnitudes, of which R1 and R2 say nothing. ``forms`` are what methods are handed by name, or
+    all others under no name, where that is not the original itself: linked tables, or cells with their keys.
     """
 
     name: str
@@ -36,6 +41,7 @@ class Subject:
     tabulation: Tabulation
     table: Table | None
     response: str | None = None
+    forms: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def opened(cls, source: Opened) -> Subject:
@@ -57,6 +63,10 @@ class Subject:
         whole = tuple(original.names)
         return cls(name, original, original, original.table() if whole in original.margins else None)
 
+    def handed(self, method: str) -> Any:
+        """Return what a method protects."""
+        return self.forms.get(method, self.forms.get("", self.original))
+
     @property
     def magnitudes(self) -> bool:
         """Whether sums are published, not counts."""
@@ -77,12 +87,20 @@ class Subject:
         amounts: FloatArray = values / 10**decimals
         return amounts
 
-    def as_is(self) -> Release:
-        """Return the release of the original without any protection."""
-        if isinstance(self.original, Table):
+    def as_is(self, *, margins: bool = False) -> Release:
+        """Return the release of the original without any protection, of a plain table with its margins if asked."""
+        if isinstance(self.original, Table) and not margins:
             return Release(self.original, "none")
-        figures = Figures.of_tabulation(self.tabulation, response=self.response, name="original")
-        return Release(self.table, "none", figures=(figures,))
+        if "none" in self.forms:
+            linked = [Figures.of_tabulation(one, response=self.response, name="original") for one in self.forms["none"]]
+            return Release(self.table, "none", figures=tuple(linked))
+        return Release(self.table, "none", figures=(self.figures(),))
+
+    def figures(self) -> Figures:
+        """Return the true figures of all cells and margins, with those of a plain table that nobody is in."""
+        plain = isinstance(self.original, Table) and self.original.size <= DENSE_LIMIT
+        cells = self.tabulation.with_empty_cells() if plain else self.tabulation
+        return Figures.of_tabulation(cells, response=self.response, name="original")
 
     def positions(self, part: Figures) -> IntArray:
         """Return the position of every figure of a published table among the cells, -1 where it is none of them."""
@@ -140,20 +158,26 @@ class Case:
     """A table under a policy, with everything that is the same for all its releases.
 
     ``found`` is what the rules say of every cell, None where the policy has none for such a table; ``before`` is R1,
-    None where there is no risk to measure.
+    None where there is no risk to measure; ``beside`` are statistics that are published with it.
     """
 
     subject: Subject
     policy: Policy
     found: Sensitivity | None
     before: Risk | None
+    beside: ReleasedStatistics | None = None
 
     @classmethod
-    def of(cls, subject: Subject, policy: Policy) -> Case:
+    def of(cls, subject: Subject, policy: Policy, statistics: Mapping[str, Any] | None = None) -> Case:
         """Judge and measure a table before anything of it is published."""
+        beside = ReleasedStatistics.of(subject.figures(), statistics_of(statistics)) if statistics else None
         found, table = _judged(subject, policy), subject.table
         before = risk(table, weights=policy.weights) if table is not None and table.possible > 1 else None
-        return cls(subject, policy, found, before)
+        return cls(subject, policy, found, before, beside)
+
+    def as_is(self) -> Release:
+        """Return the release of the table without any protection; percentages need its margins."""
+        return self.subject.as_is(margins=self.beside is not None)
 
     @property
     def cells(self) -> IntArray:

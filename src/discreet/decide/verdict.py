@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from discreet.auditing.audit import TIED
 from discreet.core.numerics import BoolArray
 from discreet.decide.evidence import Evidence
 from discreet.decide.known_cells import STATES
@@ -71,7 +72,25 @@ def check(case: Case, evidence: Evidence) -> tuple[Check, ...]:
         bad = len(inside.cells)
         brief = f"{_many(bad)} not safe from respondents" if bad else inside.text
         checks.append(Check("insiders", inside.passed, inside.text, bad, 0, inside.cells, brief=brief))
-    return (*checks, *_allowed(case, evidence), *_r2(case, evidence))
+    return (*checks, *_statistics(evidence), *_allowed(case, evidence), *_r2(case, evidence))
+
+
+def _statistics(evidence: Evidence) -> list[Check]:
+    """Check statistics beside the figures: what they give away, and how many are published."""
+    columns = [column for part in evidence.release.parts() for column in part.statistics]
+    if not columns:
+        return []
+    if evidence.objections:
+        told = "; ".join(evidence.objections[:3])
+        text = f"statistics beside the figures give away more than they may, or were not judged: {told}"
+        return [Check("statistics", False, text, len(evidence.objections), 0, brief="statistics are not safe")]
+    if evidence.statistics:
+        told = "; ".join(map(str, evidence.statistics))
+        return [
+            Check("statistics", True, f"statistics are those of the published figures, and reveal no more ({told})")
+        ]
+    told = ", ".join(f"{column.name} ({len(column):,})" for column in columns)
+    return [Check("statistics", True, f"statistics beside the figures were audited with them: {told}")]
 
 
 def _r2(case: Case, evidence: Evidence) -> list[Check]:
@@ -123,14 +142,16 @@ def _rules(case: Case, evidence: Evidence) -> list[Check]:
     bad, hidden = int(wrong.sum()), int((~wrong).sum())
     text = f"{found.sentence}; {_some(bad, n)} published exactly{unasked}"
     checks = [_counted("rules", text, wrong, evidence, "", f"{_many(bad)} published exactly")]
-    if hidden:
-        wrong = known.wrong("exact")
-        bad, reader = int(wrong.sum()), evidence.reader
+    tied = TIED in evidence.audit.note
+    wrong = known.wrong("exact")
+    bad, reader = int(wrong.sum()), evidence.reader
+    if hidden and (bad or not tied):
         text = f"{_part(bad, hidden)} hidden or changed {_cells(hidden)} can be worked out exactly by {READERS[reader]}"
         checks.append(_counted("determined", text, wrong, evidence, reader, f"{_many(bad)} known exactly"))
     bad = known.count("unfinished")
     if bad:
         text = f"the audit could not finish {bad:,} sensitive cells, so they are not called safe; give more time"
+        text = f"of {bad:,} sensitive cells, {TIED}" if tied else text
         wrong = known.state == STATES.index("unfinished")
         checks.append(_counted("unfinished", text, wrong, evidence, "", f"{_many(bad)} not audited"))
     return checks

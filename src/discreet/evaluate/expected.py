@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, Unpack
 
 import numpy as np
 
+from discreet.core.effort import DrawOptions, Effort
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray, sorted_union
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
-from discreet.core.random import Seed, spawn
+from discreet.core.random import spawn
 from discreet.core.statistics import Moments
 from discreet.core.text import columns, figure, html_table
 from discreet.measures.entropy import (
@@ -37,7 +38,7 @@ from discreet.measures.risk import check_measurable, risk
 from discreet.measures.risk_result import change
 from discreet.protect.base import EnumerableMethod, RandomMethod
 from discreet.reading.original import open_original
-from discreet.reading.reading import Reading
+from discreet.reading.reading import EstimateOptions, Reading
 from discreet.table import Table
 
 Aggregate: TypeAlias = Literal["measure", "transition"]
@@ -157,24 +158,19 @@ def expected_risk(
     table: Any,
     method: RandomMethod,
     *,
-    draws: int = 1000,
     precision: float | None = None,
     exact: bool = False,
     aggregate: Aggregate = "measure",
     weights: tuple[float, float, float] = DEFAULT_WEIGHTS,
     form: Form = "2015",
     slices: Sequence[str] | None = None,
-    seed: Seed = None,
-    workers: int | None = None,
-    progress: Progress | None = None,
-    **reading: Any,
+    **options: Unpack[EstimateOptions],
 ) -> ExpectedRisk:
     """Return the expected R2 and information loss of a random method on a table.
 
     Args:
         table: the original: a table, a tabulation, a file or a frame.
         method: a random protection, such as ``discreet.protect.RandomRounding(3)``.
-        draws: how many releases are drawn; the largest number when a precision is asked for is 1,000 times it.
         precision: draw until the Monte Carlo error of the whole table's R2 is at most this.
         exact: enumerate every release and weight it with its probability T(G).
         aggregate: ``"measure"`` for the mean of R2; ``"transition"`` for the R2 whose conditional entropy is that
@@ -182,10 +178,14 @@ def expected_risk(
         weights: as for :func:`discreet.risk`.
         form: as for :func:`discreet.risk`.
         slices: dimensions whose slices are judged too; by default all.
+        options: those below.
+
+    Keyword Args:
+        draws: how many releases are drawn (1,000); the largest number when a precision is asked for is 1,000 times it.
         seed: makes the draws reproducible, whatever the number of workers.
         workers: threads; by default one per core.
         progress: told how far the work is.
-        reading: how a file or frame is read, as for :func:`discreet.assess`.
+        by, value, contributor, …: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> import discreet
     >>> from discreet.protect import RandomRounding
@@ -196,13 +196,14 @@ def expected_risk(
     w = check_weights(weights)
     check_form(form)
     _check_method(method)
+    effort, reading = Effort().among(options, DrawOptions)
     table = open_original(table, Reading.of(reading)).table()
     check_measurable(table)
     method.check(table)
     if aggregate not in ("measure", "transition"):
         raise RequestError(f"aggregate is {aggregate!r}; it is 'measure' or 'transition'")
-    if draws < 2:
-        raise RequestError(f"draws is {draws}; a Monte Carlo error needs 2 or more")
+    if effort.draws < 2:
+        raise RequestError(f"draws is {effort.draws}; a Monte Carlo error needs 2 or more")
     if precision is not None and not precision > 0:
         raise RequestError(f"precision is {precision}; give a Monte Carlo error above 0")
     if exact and precision is not None:
@@ -213,7 +214,7 @@ def expected_risk(
     if aggregate == "transition" or len(table.shape) == 1:
         along = ()
     judge = _DrawJudge(table, method, along, w, form, aggregate)
-    found = judge.enumerated(progress) if exact else judge.drawn(draws, precision, seed, workers, progress)
+    found = judge.enumerated(effort.progress) if exact else judge.drawn(effort, precision)
     return judge.result(*found, exact)
 
 
@@ -321,10 +322,9 @@ class _DrawJudge:
         variance = np.maximum(squares / weight - np.square(mean), 0.0)
         return Moments(done, mean, variance * max(done - 1, 1)), matrix
 
-    def drawn(
-        self, draws: int, precision: float | None, seed: Seed, workers: int | None, progress: Progress | None
-    ) -> tuple[Moments, FloatArray | None]:
+    def drawn(self, effort: Effort, precision: float | None) -> tuple[Moments, FloatArray | None]:
         """Return the moments of the figures over draws, and the averaged matrix where it is asked for."""
+        draws = effort.draws
         block = max(1, min(draws, BLOCK_CELLS // max(self.cells.size, 1)))
         sizes = [min(block, draws - start) for start in range(0, draws, block)]
 
@@ -336,9 +336,10 @@ class _DrawJudge:
         moments: Moments | None = None
         matrix: FloatArray | None = None
         # Rounds of the same number of draws, each with streams of its own, until the precision is reached.
-        for round_seed in spawn(seed, 1000 if precision is not None else 1):
+        for round_seed in spawn(effort.seed, 1000 if precision is not None else 1):
             items = zip(round_seed.spawn(len(sizes)), sizes, strict=True)
-            for part, one in run(work, items, workers=workers, progress=progress, label="drawing releases"):
+            done = run(work, items, workers=effort.workers, progress=effort.progress, label="drawing releases")
+            for part, one in done:
                 moments = part if moments is None else moments.join(part)
                 matrix = _added(matrix, one)
             assert moments is not None

@@ -8,6 +8,7 @@ import numpy as np
 
 from discreet.core.clock import Clock
 from discreet.core.numerics import IntArray
+from discreet.feasible.filling import filled
 from discreet.feasible.group_program import GroupProgram, RangeProgram, sparse_bounds, widen
 from discreet.feasible.integer_search import small_group
 from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group, StuckError
@@ -16,6 +17,8 @@ from discreet.table.kinds import UNBOUNDED
 
 LARGEST = 100_000_000
 """The most entries, equations times unknowns, that are solved on a tableau: 800 MB."""
+CROWDED = 300
+"""Unknowns of a group above which tables are filled greedily first: smaller ones take a moment either way."""
 EFFORT = 1_000_000
 """Entries of moves that may be looked at to round one solution: some milliseconds."""
 NODES = (100, 1000)
@@ -52,6 +55,11 @@ def solve_group(
             if whole and not small.settled.all():
                 _close(group, small, goal, clock)
             return small
+    if goal is None and group.variables.size > CROWDED:
+        found = filled(group, wanted, clock)
+        if found is not None:
+            tick(int(wanted.sum()))
+            return found
     try:
         if group.mixed:
             raise StuckError

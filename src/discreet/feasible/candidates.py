@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.core.errors import RequestError
 from discreet.core.numerics import BoolArray, IntArray, index_ranges
-from discreet.core.sparse import Rows, row_of
+from discreet.core.sparse import Rows
 from discreet.feasible.crowd import Facts
 from discreet.table.equations import Equations
 from discreet.table.grid import locate
@@ -137,42 +137,48 @@ def fitting(equations: Equations, candidates: Candidates) -> Fitting | None:
     >>> found.seen[:, corner[0]].tolist()
     [2, 3]
     """
-    from scipy.sparse import csc_array
-
     for name in ("positions", "values", "starts", "at", "by"):
         if getattr(candidates, name).dtype.kind != "i":
             raise RequestError(f"the {name} of candidates are no integers; give an array of integers")
     count = candidates.starts.size - 1
-    try:
-        change = csc_array((candidates.by, candidates.at, candidates.starts), shape=(candidates.positions.size, count))
-        change.check_format(full_check=True)
-    except ValueError as error:
-        raise RequestError(f"the differences of candidates are no compressed rows: {error}") from None
+    change = Rows(candidates.starts, candidates.at, candidates.by)
+    _check(change, candidates.positions.size)
     if equations.sums or equations.decimals != candidates.decimals:
         return None
     place = locate(candidates.positions, equations.positions)
     if (place < 0).any():
         return None
     home = candidates.values[place]
-    matrix = Rows(equations.starts, equations.columns, equations.signs).matrix(home.size)
+    rows = Rows(equations.starts, equations.columns, equations.signs)
     # Sums of larger values could overflow 64 bits.
     most = 2**62 // int(np.diff(equations.starts).max(initial=1))
     outside = (home < equations.lower) | (home > equations.upper) | (np.abs(home) > most)
-    if outside.any() or (matrix @ home != 0).any():
+    if outside.any() or rows.sums(home).any():
         return None
-    change = csc_array(change[place])
-    change.sum_duplicates()
-    change.eliminate_zeros()
-    table = row_of(change.indptr)
-    at = change.indices.astype(np.int64)
-    value = home[at] + change.data
+    change = change.among(place, candidates.positions.size)
+    change = Rows.gathered(change.of, change.columns, change.values, (count, home.size))
+    table, at = change.of, change.columns
+    value = home[at] + change.values.astype(np.int64)
     wrong = np.zeros(count, bool)
     wrong[table[(value < equations.lower[at]) | (value > equations.upper[at]) | (np.abs(value) > most)]] = True
-    moved = csc_array(matrix @ change)
-    moved.eliminate_zeros()
-    wrong |= np.diff(moved.indptr) > 0
+    wrong |= change.times(rows.across(home.size), rows.starts.size - 1).lengths > 0
     kept = ~wrong[table]
     return Fitting(home, table[kept], at[kept], value[kept])
+
+
+def _check(change: Rows, positions: int) -> None:
+    """Refuse differences whose rows are out of order, or that are at no position."""
+    starts, at, by = change
+    if not starts.size or starts[0] or (np.diff(starts) < 0).any() or not starts[-1] == at.size == by.size:
+        raise RequestError(
+            f"the differences of candidates are no compressed rows: starts must rise from 0 to {at.size:,} places, "
+            f"with as many amounts, of which there are {by.size:,}; state where each table begins"
+        )
+    if at.size and not (at.min() >= 0 and at.max() < positions):
+        wrong = int(at.min() if at.min() < 0 else at.max())
+        raise RequestError(
+            f"the places of candidates are no positions: there is none {wrong:,} of {positions:,}; count them from 0"
+        )
 
 
 def _each_once(facts: Facts, people: int) -> Facts:

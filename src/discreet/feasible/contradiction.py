@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError
+from discreet.core.highs import Outcome, Program
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.sparse import Rows, parts, row_of, starts_of
 from discreet.feasible.reduction import NothingFitsError, Reduction, reduce
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
-
-if TYPE_CHECKING:
-    from scipy.optimize import OptimizeResult
-    from scipy.sparse import csr_array
 
 SHOWN = 12
 """How many figures an error lists: about what fits on a screen."""
@@ -104,8 +100,7 @@ class _System:
     def __init__(self, equations: Equations, rows: IntArray) -> None:
         entries = np.concatenate([np.arange(equations.starts[r], equations.starts[r + 1]) for r in rows])
         self.columns, place = np.unique(equations.columns[entries], return_inverse=True)
-        compressed = Rows(starts_of(np.diff(equations.starts)[rows]), place, equations.signs[entries].astype(float))
-        self.matrix: csr_array = compressed.matrix(self.columns.size)
+        self.rows = Rows(starts_of(np.diff(equations.starts)[rows]), place, equations.signs[entries].astype(float))
         self.zero = np.zeros(rows.size)
         low, high = equations.lower[self.columns], equations.upper[self.columns]
         free = high >= UNBOUNDED
@@ -121,15 +116,15 @@ class _System:
     def fits(self, figures: Sequence[int], clock: Clock) -> bool:
         """Say whether some integers fit the ranges of these figures, all others being free, or may where it is late."""
         ends = self.ends(np.isin(self.columns, figures))
-        held = [(self.matrix, self.zero, self.zero)]
-        answer = _integer_program(np.zeros(self.columns.size), held, ends, max(clock.left or 0.0, 0.01))
-        return bool(answer.status != 2)
+        sums = self.zero, self.zero
+        answer = _integer_program(np.zeros(self.columns.size), self.rows, sums, ends, max(clock.left or 0.0, 0.01))
+        return answer[0] != "infeasible"
 
     def moved(self, clock: Clock) -> list[int]:
         """Return a set of figures that conflict, started from the multipliers of the least repair."""
-        cost, y = least_repair(self.matrix, self.zero, (self.low, self.high), max(clock.left or 0.0, 0.01)) or (0, None)
+        cost, y = least_repair(self.rows, self.zero, (self.low, self.high), max(clock.left or 0.0, 0.01)) or (0, None)
         if y is not None and cost > 1e-7:
-            pull = np.abs(self.matrix.T @ y) > 1e-9
+            pull = np.abs(self.rows.combined(y, self.columns.size)) > 1e-9
             first: list[int] = self.columns[pull & self.stated].tolist()
             if not self.fits(first, clock):
                 return first
@@ -138,34 +133,29 @@ class _System:
 
     def against(self, chosen: list[int], clock: Clock) -> list[int] | None:
         """Return the fewest figures to let go of for the chosen to be true; none if they conflict, None if late."""
-        from scipy.sparse import csr_array, hstack, vstack
-
         held = np.isin(self.columns, chosen)
         others = np.flatnonzero(self.stated & ~held)
         n, k = self.columns.size, others.size
         known = np.concatenate([self.low, self.high[np.isfinite(self.high)], [1.0]])
         most = 4 * float(np.abs(known).max()) * max(self.zero.size, 1)
-        one = csr_array((np.ones(k), (np.arange(k), others)), shape=(k, n))
-        slack = csr_array((np.full(k, most), (np.arange(k), np.arange(k))), shape=(k, k))
-        low, high = self.low[others], self.high[others]
-        rows = [
-            (hstack([self.matrix, csr_array((self.zero.size, k))]), self.zero, self.zero),
-            (
-                vstack([hstack([one, slack]), hstack([one, -slack])]),
-                np.concatenate([low, np.full(k, -np.inf)]),
-                np.concatenate([np.full(k, np.inf), high]),
-            ),
-        ]
+        # A figure that is let go may be off by the most: low ≤ x + most·z and x − most·z ≤ high.
+        pair = np.stack([others, n + np.arange(k)], axis=1).ravel()
+        upward, downward = (Rows(2 * np.arange(k + 1), pair, np.tile([1.0, way * most], k)) for way in (1, -1))
+        rows, any_ = self.rows.above(upward).above(downward), np.full(k, np.inf)
+        sums = (
+            np.concatenate([self.zero, self.low[others], -any_]),
+            np.concatenate([self.zero, any_, self.high[others]]),
+        )
         if clock.late:
             return None
         least, largest = self.ends(held)
         ends = np.concatenate([least, np.zeros(k)]), np.concatenate([largest, np.ones(k)])
-        answer = _integer_program(np.concatenate([np.zeros(n), np.ones(k)]), rows, ends, clock.left)
-        if answer.status == 2:
+        outcome, x = _integer_program(np.concatenate([np.zeros(n), np.ones(k)]), rows, sums, ends, clock.left)
+        if outcome == "infeasible":
             return []
-        if answer.status != 0:
+        if outcome != "optimal":
             return None
-        return [int(self.columns[others[j]]) for j in range(k) if answer.x[n + j] > 0.5]
+        return [int(self.columns[others[j]]) for j in range(k) if x[n + j] > 0.5]
 
 
 def _around(equations: Equations, clock: Clock) -> _System:
@@ -204,44 +194,44 @@ def _hitting(sets: list[list[int]], clock: Clock) -> list[int] | None:
     if not sets:
         return []
     figures = sorted({i for one in sets for i in one})
-    matrix = np.array([[float(i in set(one)) for i in figures] for one in sets])
+    place = np.searchsorted(figures, np.concatenate(sets))
+    rows = Rows(starts_of([len(one) for one in sets]), place, np.ones(place.size))
     if clock.late:
         return None
     ends = np.zeros(len(figures)), np.ones(len(figures))
-    answer = _integer_program(np.ones(len(figures)), [(matrix, 1.0, np.inf)], ends, clock.left)
-    if answer.status != 0:
+    sums = np.ones(len(sets)), np.full(len(sets), np.inf)
+    outcome, x = _integer_program(np.ones(len(figures)), rows, sums, ends, clock.left)
+    if outcome != "optimal":
         return None
-    return [i for i, taken in zip(figures, answer.x, strict=True) if taken > 0.5]
+    return [i for i, taken in zip(figures, x, strict=True) if taken > 0.5]
 
 
 def _integer_program(
     costs: FloatArray,
-    rows: Sequence[tuple[csr_array | FloatArray, FloatArray | float, FloatArray | float]],
+    rows: Rows,
+    sums: tuple[FloatArray, FloatArray],
     ends: tuple[FloatArray, FloatArray],
     seconds: float | None,
-) -> OptimizeResult:
-    """Solve an integer program; its status is 0 where it is solved and 2 where nothing fits."""
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
-    constraints = [LinearConstraint(*one) for one in rows]
-    whole, limit = np.ones(costs.size), {"time_limit": seconds}
-    return milp(costs, constraints=constraints, bounds=Bounds(*ends), integrality=whole, options=limit)
+) -> tuple[Outcome, FloatArray]:
+    """Solve an integer program; return how it went, and the integers."""
+    program = Program(rows, costs=costs, lower=ends[0], upper=ends[1], sums=sums, whole=True)
+    return program.run(seconds), program.point
 
 
 def least_repair(
-    matrix: csr_array, rhs: FloatArray, ends: tuple[FloatArray, FloatArray], seconds: float | None
+    rows: Rows, rhs: FloatArray, ends: tuple[FloatArray, FloatArray], seconds: float | None
 ) -> tuple[float, FloatArray] | None:
     """Return the least by which equations have to be off, and the multipliers that show it; None if late."""
-    from scipy.optimize import linprog
-    from scipy.sparse import eye_array, hstack
-
-    m, n = matrix.shape
-    answer = linprog(
-        np.concatenate([np.zeros(n), np.ones(2 * m)]),
-        A_eq=hstack([matrix, eye_array(m), -eye_array(m)]),
-        b_eq=rhs,
-        bounds=[*zip(*ends, strict=True), *[(0, None)] * (2 * m)],
-        method="highs",
-        options={} if seconds is None else {"time_limit": max(seconds, 0.01)},
+    m, n = rhs.size, ends[0].size
+    # Behind the unknowns, every equation has how far it is too low and how far too high.
+    each, off = np.arange(m), np.zeros(2 * m)
+    one = Rows(np.arange(m + 1), each, np.ones(m))
+    program = Program(
+        rows.beside(one.beside(one._replace(values=-one.values), m), n),
+        costs=np.append(np.zeros(n), off + 1.0),
+        lower=np.append(ends[0], off),
+        upper=np.append(ends[1], off + np.inf),
+        sums=(rhs, rhs),
     )
-    return (float(answer.fun), np.asarray(answer.eqlin.marginals)) if answer.status == 0 else None
+    outcome = program.run(None if seconds is None else max(seconds, 0.01))
+    return (program.objective, program.multipliers) if outcome == "optimal" else None

@@ -76,7 +76,7 @@ class Group:
 
     def dense(self) -> IntArray:
         """Return the equations as a matrix."""
-        matrix: IntArray = self.rows.matrix(self.variables.size).toarray()
+        matrix: IntArray = self.rows.dense(self.variables.size).astype(np.int64)
         return matrix
 
 

@@ -7,20 +7,14 @@ values that its respondents can have are tried, with whatever is known of their 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
-import numpy as np
-
-from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError
 from discreet.core.numerics import IntArray
-from discreet.feasible.contradiction import reduced
-from discreet.table.equations import Equations
-from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
-from discreet.table.statistic import OTHER, Statistic, StatisticColumn
+from discreet.table.statistic import Statistic
 
 MOST_RESPONDENTS = 20
 """The most respondents of a group whose values are enumerated."""
@@ -65,7 +59,10 @@ class Respondents:
     """What statistics leave of the values of one group.
 
     ``count`` is the position of their number, ``sum_`` that of their sum or -1. ``sets`` is how many multisets of
-    values fit, None where they were not enumerated, and ``only`` the one that does, if it is alone.
+    values fit, None where they were not enumerated, and ``only`` the one that does, if it is alone. ``alone`` is false
+    where groups that overlap with it were left aside, and ``beside`` says which were taken together with it. ``loose``
+    is true where ranges do not hold all that is found of counts and, where ``sum_judged``, of sums: some value between
+    the ends is ruled out, or one depends on the other.
     """
 
     name: str
@@ -77,6 +74,9 @@ class Respondents:
     counts: tuple[int, int] = (0, 0)
     sums: tuple[int, int] = (0, 0)
     alone: bool = True
+    beside: str = ""
+    sum_judged: bool = False
+    loose: bool = False
 
     @property
     def single(self) -> tuple[Printed, ...]:
@@ -92,127 +92,38 @@ class Respondents:
         if self.sets is None:
             return f"{told}: too many respondents or values to enumerate"
         if self.sets == 1:
-            return f"{told}: only {', '.join(f'{float(value):g}' for value in self.only)} fits"
+            found = ", ".join(f"{float(value):g}" for value in self.only)
+            return f"{told or self.name}: only {found} fits{self.beside}"
         more = "" if self.alone else "; groups that overlap were not taken together"
-        return f"{told}: {self.sets:,} sets of values fit{more}"
+        return f"{told}: {self.sets:,} sets of values fit{self.beside}{more}"
 
 
-class _StopError(Exception):
+class StopError(Exception):
     """More values would have to be tried than are allowed."""
-
-
-def with_respondents(equations: Equations, clock: Clock | None = None) -> tuple[Equations, tuple[Respondents, ...]]:
-    """Return the equations with what few respondents' values leave of counts and sums, and what is left of the values.
-
-    Raises:
-        InfeasibleError: statistics contradict each other, or the figures.
-    """
-    if not any(column.statistic.of_values for column in equations.statistics) or equations.measured is None:
-        return equations, ()
-    left = reduced(equations)
-    low, high = left.members(left.low, left.high)
-    lower, upper, reasons = equations.lower.copy(), equations.upper.copy(), dict(equations.reasons)
-    found = []
-    for group in _groups(equations):
-        one = group if clock is not None and clock.late else _enumerated(group, low, high)
-        found.append(one)
-        if one.sets is None:
-            continue
-        for at, ends in ((one.count, one.counts), (one.sum_, one.sums)):
-            for side, (old, end) in enumerate(zip((low, high), ends, strict=True)):
-                if at >= 0 and (end > old[at] if side == 0 else end < old[at]):
-                    (lower, upper)[side][at] = end
-                    reasons[at, bool(side)] = _because(one)
-    return replace(equations, lower=lower, upper=upper, reasons=reasons), tuple(found)
-
-
-def _because(one: Respondents) -> Callable[[], str]:
-    return lambda: one.words
-
-
-def unjudged(equations: Equations) -> list[str]:
-    """Return the columns of statistics of which nothing is said, and so nothing is judged."""
-    silent = [column.name for column in equations.statistics if column.statistic.kind == OTHER and len(column)]
-    return [*equations.unjudged, *silent]
-
-
-# --- groups ---------------------------------------------------------------------------------------------------
-
-
-def _groups(equations: Equations) -> Iterator[Respondents]:
-    """Yield every cell with statistics of values that are not linear, with all that is printed of it."""
-    gathered: dict[tuple[str, int, int], list[Printed]] = {}
-    for part in equations.parts:
-        for column in part.statistics:
-            if column.statistic.of_values or column.statistic.kind == "mean":
-                _gather(equations, part, column, gathered)
-    cells = [key for key, printed in gathered.items() if any(not one.statistic.linear for one in printed)]
-    for key in cells:
-        variable, count, sum_ = key
-        overlaps = any(
-            other != key and other[0] == variable and _overlap(equations, count, other[1]) for other in gathered
-        )
-        name = f"{variable} of {equations.describe(count)}"
-        yield Respondents(name, count, sum_, tuple(gathered[key]), None, alone=not overlaps)
-
-
-def _gather(
-    equations: Equations,
-    part: Figures,
-    column: StatisticColumn,
-    gathered: dict[tuple[str, int, int], list[Printed]],
-) -> None:
-    measured, statistic = equations.measured, column.statistic
-    if measured is None:
-        return
-    variable = statistic.of or statistic.variable
-    counts = measured.variables(part, column.codes, measured.measure(part, statistic.per), {})
-    named = statistic.of or (statistic.sum_name if statistic.sum_name in equations.measures else "")
-    sums = np.full(counts.size, -1)
-    if named:
-        number = equations.measures.index(named) if not statistic.of else measured.measure(part, named)
-        sums = measured.variables(part, column.codes, number, {})
-    ends, per = column.admitted, 2 * 10**column.decimals
-    for row, (count, sum_) in enumerate(zip(counts.tolist(), sums.tolist(), strict=True)):
-        low, high = Fraction(int(ends.low[row]), per), Fraction(int(ends.high[row]), per)
-        opened = bool(ends.open_low[row]), bool(ends.open_high[row])
-        printed = Printed(column.name, statistic, low, high, *opened, column.text(row))
-        gathered.setdefault((variable, count, sum_), []).append(printed)
-
-
-def _overlap(equations: Equations, one: int, other: int) -> bool:
-    """Say whether two cells can have respondents in common: unless some dimension keeps them apart."""
-    size = equations.positions.size
-    codes = [equations.space.grid.decode(equations.positions[[i % size]]) for i in (one, other)]
-    for axis, mine, theirs in zip(equations.space.axes, *codes, strict=True):
-        if not axis.under[int(mine[0])] & axis.under[int(theirs[0])]:
-            return False
-    return True
 
 
 # --- enumeration ----------------------------------------------------------------------------------------------
 
 
-def _enumerated(group: Respondents, low: IntArray, high: IntArray) -> Respondents:
+def enumerated(group: Respondents, low: IntArray, high: IntArray) -> Respondents:
     """Try all values of a group, given the ranges of its count and its sum."""
     least, most = int(low[group.count]), int(high[group.count])
     # Whatever has statistics has respondents.
     least = max(least, 1)
     if most > MOST_RESPONDENTS:
-        return group
+        return replace(group, loose=least < most)
     unit = 10 ** max(one.statistic.unit for one in group.statistics)
     ends = (int(low[group.sum_]), int(high[group.sum_])) if group.sum_ >= 0 else (-UNBOUNDED, UNBOUNDED)
     steps = [STEPS]
-    number, counts, sums = 0, [UNBOUNDED, -1], [UNBOUNDED, -UNBOUNDED]
+    number, seen = 0, set()
     only: tuple[int, ...] = ()
     try:
         for n in range(least, most + 1):
             for values in multisets(n, group.statistics, unit, ends, steps):
                 number, only = number + 1, values
-                counts = [min(counts[0], n), max(counts[1], n)]
-                sums = [min(sums[0], sum(values)), max(sums[1], sum(values))]
-    except _StopError:
-        return group
+                seen.add((n, sum(values)))
+    except StopError:
+        return replace(group, loose=least < most)
     if not number:
         told = ", ".join(f"{one.name} {one.text}" for one in group.statistics)
         raise InfeasibleError(
@@ -220,7 +131,19 @@ def _enumerated(group: Respondents, low: IntArray, high: IntArray) -> Respondent
             "they were rounded (rounding=, decimals=), and what values are possible (unit=, range=)"
         )
     kept = tuple(Fraction(value, unit) for value in only) if number == 1 else ()
-    return replace(group, sets=number, only=kept, counts=(counts[0], counts[1]), sums=(sums[0], sums[1]))
+    counts, sums = ({pair[k] for pair in seen} for k in (0, 1))
+    loose = gaps(counts) or (group.sum_judged and (gaps(sums) or min(len(counts), len(sums)) > 1))
+    least, most = min(counts), max(counts)
+    return replace(group, sets=number, only=kept, loose=loose, counts=(least, most), sums=(min(sums), max(sums)))
+
+
+def gaps(values: set[int]) -> bool:
+    """Say whether some value between the ends is not among them.
+
+    >>> gaps({2, 4}), gaps({2, 3})
+    (True, False)
+    """
+    return max(values) - min(values) >= len(values)
 
 
 def multisets(
@@ -241,12 +164,12 @@ def multisets(
             least = max(least, math.ceil(one.low * n * unit))
             most = min(most, math.floor(one.high * n * unit))
     if most >= UNBOUNDED and high[-1] >= UNBOUNDED:
-        raise _StopError
+        raise StopError
     values = [0] * n
 
     def place(i: int, before: int, total: int) -> Iterator[tuple[int, ...]]:
         if i == n:
-            if least <= total <= most and all(_fits(one, values, unit) for one in statistics):
+            if least <= total <= most and all(fits(one, values, unit) for one in statistics):
                 yield tuple(values)
             return
         first = max(low[i], before)
@@ -259,7 +182,7 @@ def multisets(
         for value in range(first, last + 1):
             steps[0] -= 1
             if steps[0] < 0:
-                raise _StopError
+                raise StopError
             values[i] = value
             yield from place(i + 1, value, total + value)
 
@@ -270,12 +193,12 @@ def _ranks(n: int, statistics: Sequence[Printed], unit: int) -> tuple[list[int],
     """Return between which units the value of each rank lies; refuse values without a least one."""
     least = [one.statistic.least for one in statistics]
     if any(end is None for end in least) and not any(one.statistic.kind == "minimum" for one in statistics):
-        raise _StopError
+        raise StopError
     floor = max((end for end in least if end is not None), default=-UNBOUNDED)
     most = [one.statistic.most for one in statistics if one.statistic.most is not None]
     low, high = [floor * unit if floor > -UNBOUNDED else floor] * n, [min(most) * unit if most else UNBOUNDED] * n
     for one in statistics:
-        rank = _rank(one.statistic, n)
+        rank = rank_of(one.statistic, n)
         if rank is not None:
             low[rank] = max(low[rank], math.ceil(one.low * unit))
             high[rank] = min(high[rank], math.floor(one.high * unit))
@@ -285,7 +208,7 @@ def _ranks(n: int, statistics: Sequence[Printed], unit: int) -> tuple[list[int],
     return low, high
 
 
-def _rank(statistic: Statistic, n: int) -> int | None:
+def rank_of(statistic: Statistic, n: int) -> int | None:
     """Return the rank whose value a statistic is, None where it is of several."""
     if statistic.kind == "minimum":
         return 0
@@ -302,7 +225,7 @@ def _rank(statistic: Statistic, n: int) -> int | None:
 def statistic_of(kind: Statistic, values: Sequence[int], unit: int) -> Fraction | None:
     """Return a statistic of sorted values in units, the square of a standard deviation; None where there is none."""
     n, total = len(values), sum(values)
-    rank = _rank(kind, n)
+    rank = rank_of(kind, n)
     if rank is not None:
         return Fraction(values[rank], unit)
     if kind.kind == "median":
@@ -317,7 +240,8 @@ def statistic_of(kind: Statistic, values: Sequence[int], unit: int) -> Fraction 
     return squares / (degrees * unit**2) if degrees else None
 
 
-def _fits(printed: Printed, values: Sequence[int], unit: int) -> bool:
+def fits(printed: Printed, values: Sequence[int], unit: int) -> bool:
+    """Say whether sorted values in units have a statistic that rounds to what is printed."""
     value = statistic_of(printed.statistic, values, unit)
     if value is None:
         return False

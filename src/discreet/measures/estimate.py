@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
+from discreet.core.effort import DrawOptions, Effort
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
-from discreet.core.progress import Progress
-from discreet.core.random import Seed, spawn
+from discreet.core.random import spawn
 from discreet.core.statistics import Moments
 from discreet.core.text import Face, Result, brief, figure
 from discreet.measures.entropy import DEFAULT_WEIGHTS, Form, Grouping, check_form, check_weights, r2_terms
@@ -26,7 +26,7 @@ from discreet.measures.risk_result import TERMS
 from discreet.models import MODELS, Goodness, LogLinear, PopulationModel, goodness_of_fit
 from discreet.models.population import Population
 from discreet.reading.original import open_original
-from discreet.reading.reading import Reading
+from discreet.reading.reading import EstimateOptions, Reading
 from discreet.table import Table
 
 BLOCK_CELLS = 2_000_000
@@ -122,15 +122,11 @@ def estimate(
     population: int,
     *,
     model: str | PopulationModel = "loglinear",
-    draws: int = 1000,
     weights: tuple[float, float, float] = DEFAULT_WEIGHTS,
     form: Form = "2015",
     slices: Sequence[str] | None = None,
     test: bool = True,
-    seed: Seed = None,
-    workers: int | None = None,
-    progress: Progress | None = None,
-    **reading: Any,
+    **options: Unpack[EstimateOptions],
 ) -> Estimate:
     """Estimate R2 of a sample table from a population of known size N and unknown counts.
 
@@ -139,15 +135,18 @@ def estimate(
         population: N, the number of people in the population.
         model: ``"loglinear"`` (independence), ``"polya"``, or a model with parameters of its own, such as
             ``LogLinear((("area", "sex"), ("age",)))`` or ``PolyaUrn(population_zeros=25)``.
-        draws: how many population tables are drawn.
         weights: as for :func:`discreet.risk`.
         form: as for :func:`discreet.risk`.
         slices: dimensions whose slices are estimated too; by default all.
         test: whether a log-linear model is tested against the sample, and the outcome told.
+        options: those below.
+
+    Keyword Args:
+        draws: how many population tables are drawn (1,000).
         seed: makes the draws reproducible, whatever the number of workers.
         workers: threads; by default one per core.
         progress: told how far the work is.
-        reading: how a file or frame is read, as for :func:`discreet.assess`.
+        by, value, contributor, …: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> import discreet
     >>> sample = discreet.protect.random_sample(discreet.datasets.religion(), 245, seed=1).table
@@ -157,6 +156,8 @@ def estimate(
     """
     w = check_weights(weights)
     check_form(form)
+    effort, reading = Effort().among(options, DrawOptions)
+    draws, seed = effort.draws, effort.seed
     sample = open_original(sample, Reading.of(reading), released=True).table()
     check_measurable(sample, "sample table")
     if draws < 2:
@@ -173,14 +174,16 @@ def estimate(
         return Moments.of(judge.figures(fitted.draw(*item)))
 
     streams = zip(spawn(seed, len(sizes)), sizes, strict=True)
-    parts = run(work, streams, workers=workers, progress=progress, label="drawing populations")
+    parts = run(
+        work, streams, workers=effort.workers, progress=effort.progress, label="drawing populations", apart=True
+    )
     moments = parts[0]
     for part in parts[1:]:
         moments = moments.join(part)
     # Only log-linear models have a test against the sample.
     fit = None
     if test and isinstance(model, LogLinear):
-        fit = goodness_of_fit(model, sample, seed=seed, workers=workers)
+        fit = goodness_of_fit(model, sample, seed=seed, workers=effort.workers)
     return Estimate(
         model=model.name,
         details=model.details(sample, fitted),

@@ -68,7 +68,7 @@ def goodness_of_fit(
             # No evidence against the model.
             return np.inf
 
-    others = np.array(run(drawn, spawn(seed, draws), workers=workers))
+    others = np.array(run(drawn, spawn(seed, draws), workers=workers, apart=True))
     # Fits end within a tolerance, and so does G².
     at_least = int(np.count_nonzero(others >= found * (1 - 1e-6)))
     return Goodness(found, df, (1 + at_least) / (draws + 1))

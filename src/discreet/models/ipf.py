@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import InfeasibleError, LimitError, RequestError
+from discreet.core.highs import Program
 from discreet.core.numerics import FloatArray
+from discreet.core.sparse import Rows
 from discreet.table.grid import Grid
 
 Margin = tuple[tuple[int, ...], npt.ArrayLike]
@@ -217,30 +219,29 @@ def fillable(
     >>> fillable(support, [((0,), np.array([5.0, 2.0])), ((1,), np.array([5.0, 2.0]))]).tolist()
     [[True, False], [False, True]]
     """
-    from scipy.optimize import linprog
-    from scipy.sparse import coo_array, hstack, vstack
-
     filled = np.flatnonzero(support)
     cells = filled.size
     # One factor for all margins keeps the figures within a range that suits the solver.
     largest = max(float(target.max()) for _, target in margins)
-    blocks: list[Any] = []
+    rows = Rows(np.zeros(1, np.int64), np.zeros(0, np.int64), np.zeros(0))
     for axes, target in margins:
-        row = Grid(support.shape).project(filled, axes)
-        sums = coo_array((np.ones(cells), (row, np.arange(cells))), shape=(target.size, cells))
-        scale = coo_array(-target.reshape(-1, 1) / largest)
+        row, scale = Grid(support.shape).project(filled, axes), -target.ravel() / largest
         # The columns are z, s and λ, with x = z + s.
-        blocks.append(hstack([sums, sums, scale]))
-    matrix = vstack(blocks).tocsr()
-    solved = linprog(
-        np.concatenate([np.full(cells, -1.0), np.zeros(cells + 1)]),
-        A_eq=matrix,
-        b_eq=np.zeros(matrix.shape[0]),
-        bounds=np.column_stack([np.zeros(2 * cells + 1), np.repeat([1.0, np.inf], [cells, cells + 1])]),
-        method="highs",
+        entries = np.concatenate([row, row, np.arange(target.size)])
+        columns = np.append(np.arange(2 * cells), np.full(target.size, 2 * cells))
+        values = np.append(np.ones(2 * cells), scale)
+        rows = rows.above(Rows.gathered(entries, columns, values, (target.size, 2 * cells + 1)))
+    zero = np.zeros(rows.starts.size - 1)
+    program = Program(
+        rows,
+        costs=np.repeat([-1.0, 0.0], [cells, cells + 1]),
+        lower=np.zeros(2 * cells + 1),
+        upper=np.repeat([1.0, np.inf], [cells, cells + 1]),
+        sums=(zero, zero),
     )
-    if solved.status != 0:
-        raise LimitError(f"which cells can be filled could not be decided ({solved.message}); fit fewer margins")
+    outcome = program.run()
+    if outcome != "optimal":
+        raise LimitError(f"which cells can be filled could not be decided ({outcome}); fit fewer margins")
     result = np.zeros(support.shape, bool)
-    result.flat[filled] = solved.x[:cells] > 0.5
+    result.flat[filled] = program.point[:cells] > 0.5
     return result

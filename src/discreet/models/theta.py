@@ -1,7 +1,8 @@
 """The number of black balls of a Pólya urn that brings a given number of new colours.
 
 Written by hand because the difference of two digamma functions cancels: SciPy's digamma and root finder give the same
-15 digits where the sample is a small part of the population, but 10 where ten people of a million are not in it.
+15 digits where the sample is a small part of the population, but 10 where ten people of a million are not in it. SciPy
+is needed for nothing else here.
 """
 
 from __future__ import annotations

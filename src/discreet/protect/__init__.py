@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from discreet.protect.base import Method
     from discreet.protect.bernoulli_sample import BernoulliSample, bernoulli_sample
     from discreet.protect.cell_key import CellKey, KeyedTable, PTable, cell_key, design_ptable, read_ptable, record_keys
+    from discreet.protect.chain import Chain, chain
     from discreet.protect.controlled_rounding import ControlledRounding, controlled_rounding
     from discreet.protect.conventional_rounding import ConventionalRounding, conventional_rounding
     from discreet.protect.hide_and_round import HideAndRound, hide_and_round
@@ -52,6 +53,7 @@ METHODS: "Registry[type[Method]]" = Registry(
         "record-swapping": "discreet.protect.swapping:RecordSwapping",
         "table-swapping": "discreet.protect.table_swapping:TableSwapping",
         "simulation": "discreet.protect.simulation:Simulation",
+        "chain": "discreet.protect.chain:Chain",
     },
 )
 """The methods by name; other packages add theirs through the entry points ``discreet.protections``."""
@@ -67,6 +69,7 @@ _HOMES = {
         "read_ptable",
         "record_keys",
     ),
+    "discreet.protect.chain": ("Chain", "chain"),
     "discreet.protect.controlled_rounding": ("ControlledRounding", "controlled_rounding"),
     "discreet.protect.conventional_rounding": ("ConventionalRounding", "conventional_rounding"),
     "discreet.protect.hide_and_round": ("HideAndRound", "hide_and_round"),
@@ -88,6 +91,7 @@ __all__ = [
     "METHODS",
     "BernoulliSample",
     "CellKey",
+    "Chain",
     "ControlledRounding",
     "ConventionalRounding",
     "HideAndRound",
@@ -108,6 +112,7 @@ __all__ = [
     "advise",
     "bernoulli_sample",
     "cell_key",
+    "chain",
     "controlled_rounding",
     "conventional_rounding",
     "design_ptable",

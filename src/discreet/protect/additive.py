@@ -13,14 +13,6 @@ from discreet.table.tabulation import Tabulation
 class SumEquations(Rows):
     """Equations Σ sign·figure = 0; the first entry of each is the total, with sign 1."""
 
-    def among(self, chosen: IntArray, figures: int) -> Rows:
-        """Return the equations over some of so many figures, which are numbered anew."""
-        place = np.full(figures, -1)
-        place[chosen] = np.arange(chosen.size)
-        kept = place[self.columns] >= 0
-        starts = starts_of(np.bincount(self.of[kept], minlength=self.starts.size - 1))
-        return Rows(starts, place[self.columns[kept]], self.values[kept])
-
 
 def sums_of(cells: Tabulation) -> SumEquations:
     """Return the sums along every dimension and hierarchy of a tabulation that lists its empty cells.

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.core.clock import Clock
-from discreet.core.errors import InfeasibleError, LimitError
+from discreet.core.errors import InfeasibleError, LimitError, RequestError
 from discreet.core.highs import Program
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress, tell
@@ -18,6 +18,8 @@ from discreet.protect.additive import SumEquations
 CLOSE, TINY = 1e-5, 1e-7
 """How near a change is to a whole unit or to its bound to count as that: above the tolerance of 1e-7 of HiGHS, and the
 rounding of sparse solves."""
+DENSE = 3_000
+"""Up to so many sums, least squares are solved with dense equations, in some 70 MB and half a second a step."""
 STEPS, PATIENCE = 500, 3
 """How often the changes that are held at their bounds are chosen anew, and how often without progress: Júdice and Pires
 propose 3 to 10 of the latter, and tables settle in some tens of the former."""
@@ -161,21 +163,18 @@ def _squares(sums: SumEquations, weights: FloatArray, low: FloatArray, high: Flo
     leave their range are held, and all that would rather move off their bound are let go, until neither happens; where
     such a step does not help, only one at a time (block principal pivoting, Júdice and Pires 1994), which ends.
     """
-    from scipy.sparse import eye_array
-    from scipy.sparse.linalg import splu
-
-    n, m = low.size, sums.starts.size - 1
-    A = sums.matrix(n).astype(np.float64)
+    n = low.size
+    across = sums.across(n)
     still = low == high
     held = still.astype(np.int64) + np.where(~still & (low > 0), 1, 0) + np.where(~still & (high < 0), 2, 0)
     fewest, tries = n + 1, PATIENCE
     for _ in range(STEPS):
         bound = np.where(held == 2, high, low)
-        d = np.where(held > 0, bound, 0.0)
+        d: FloatArray = np.where(held > 0, bound, 0.0)
         free = (held == 0) / weights
-        matrix = (A * free[None, :]) @ A.T + 1e-10 * eye_array(m)
-        y = splu(matrix.tocsc()).solve(-(A @ d))
-        slope = A.T @ y
+        weighted = Rows(sums.starts, sums.columns, sums.values * free[sums.columns])
+        y = _solved(weighted.times(across, sums.starts.size - 1), -sums.sums(d))
+        slope = sums.combined(y, n)
         d = np.where(held > 0, d, slope * free)
         gradient = weights * d - slope
         out = np.where(held == 0, np.where(d < low - TINY, 1, np.where(d > high + TINY, 2, 0)), 0)
@@ -191,6 +190,26 @@ def _squares(sums: SumEquations, weights: FloatArray, low: FloatArray, high: Flo
             wrong = wrong[-1:]
         held[wrong] = np.where(out[wrong] > 0, out[wrong], 0)
     raise LimitError("the least squares did not settle; take absolute changes (norm='absolute')")
+
+
+def _solved(rows: Rows, right: FloatArray) -> FloatArray:
+    """Return the y of M·y = right, where M is symmetric and has a little added so that it is not singular."""
+    m = right.size
+    if m <= DENSE:
+        dense = rows.dense(m)
+        dense[np.arange(m), np.arange(m)] += 1e-10
+        return np.asarray(np.linalg.solve(dense, right), np.float64)
+    try:
+        from scipy.sparse import csr_array, eye_array
+        from scipy.sparse.linalg import splu
+    except ImportError:
+        raise RequestError(
+            f"least squares over {m:,} sums, more than {DENSE:,}, need a solver of sparse equations; install it with: "
+            "pip install 'discreet[sparse]', or take absolute changes (norm='absolute', --norm absolute)"
+        ) from None
+    matrix = csr_array((rows.values, rows.columns, rows.starts), shape=(m, m)) + 1e-10 * eye_array(m)
+    found: FloatArray = splu(matrix.tocsc()).solve(right)
+    return found
 
 
 def _whole(sums: SumEquations, moves: FloatArray, weights: FloatArray, seconds: float) -> IntArray:

@@ -69,6 +69,19 @@ class Changes:
         changed, unseen = int(np.count_nonzero(moved)), int(np.count_nonzero(covered))
         return cls(old.size, changed, unseen, int(moved.max(initial=0)), int(moved.sum()), *total, decimals)
 
+    @classmethod
+    def together(cls, several: Sequence[Changes]) -> Changes:
+        """Return the changes of several tables that were protected alike, with the totals of the first.
+
+        >>> one = Changes.between(np.array([1, 5]), np.array([3, 5]), total=(6, 8))
+        >>> Changes.together([one, one]).changed
+        2
+        """
+        sums = {
+            name: sum(getattr(one, name) for one in several) for name in ("figures", "changed", "hidden", "distance")
+        }
+        return replace(several[0], largest=max(one.largest for one in several), **sums)
+
     @property
     def sentence(self) -> str:
         """What changed, in words."""

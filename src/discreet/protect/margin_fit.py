@@ -36,7 +36,7 @@ def round_for_margins(
     off = np.zeros(len(cells), np.int64)
     np.add.at(off, margins, np.repeat(base * up - residual, np.diff(starts)))
     fit = search.Fit(up, base, starts, margins, off)
-    lines = [_lines(cells, rows, axis) for axis in cells.axes]
+    lines = [lines_of(cells, rows, axis) for axis in cells.axes]
     for round_number in range(search.ROUNDS):
         tell(progress, round_number, search.ROUNDS, "rounds of improvement")
         moved = search.flips(fit)
@@ -68,7 +68,7 @@ def _above(axis: Axis) -> IntArray:
     return np.array([[*found, *[-1] * (width - len(found))] for found in axis.over], np.int64)
 
 
-def _lines(cells: Tabulation, rows: IntArray, along: Axis) -> tuple[IntArray, IntArray]:
+def lines_of(cells: Tabulation, rows: IntArray, along: Axis) -> tuple[IntArray, IntArray]:
     """Return the candidates line by line along one dimension, and where each line ends."""
     line = cells.grid.moved(cells.cells[rows], cells.names.index(along.name), 0)
     order = np.argsort(line, kind="stable")

@@ -11,9 +11,9 @@ from typing import Any
 from discreet.core.errors import DataError, RequestError
 from discreet.core.progress import Progress
 from discreet.reading.opened import Opened
-from discreet.reading.reading import COLUMNS, TABLES, TEXT, Reading
+from discreet.reading.reading import COLUMNS, PLACE, TABLES, TEXT, Reading
 from discreet.table import Table
-from discreet.table.arrow_files import read_arrow
+from discreet.table.arrow_files import errors_of, read_arrow
 from discreet.table.hierarchy import Hierarchy, Prefixes, part_tree
 from discreet.table.roles import FIGURES, PUBLISHED_AS
 from discreet.table.tabulation import Tabulation
@@ -47,7 +47,7 @@ def open_original(
     if isinstance(original, Opened):
         return original
     if (original is None) == (how.example is None):
-        raise RequestError("name one table: a CSV or Parquet file, or a bundled one with --example religion")
+        raise RequestError("name one table: a CSV or Parquet file, or a bundled one (example=, --example religion)")
     if isinstance(original, Table | Tabulation):
         _refuse(how, "a table is given", allowed=("top", "response"))
         return Opened(original, name or "table", response=how.response)
@@ -60,6 +60,12 @@ def open_original(
         return replace(_described(path, how), **about)
     if not released:
         _refuse_release(path or original)
+    if path is not None and (how.sheet is not None or how.header_row is not None):
+        # What says where the table is has been used up with the columns that are there.
+        columns = read_arrow(path, sheet=how.sheet, header_row=how.header_row, **how.text)
+        with errors_of(path):
+            here: dict[str, Any] = {**dict.fromkeys((*PLACE, "delimiter")), "encoding": "utf-8"}
+            return _opened(columns, replace(how, **here), about, progress)
     return _opened(path or original, how, about, progress)
 
 
@@ -146,7 +152,7 @@ def _refuse_release(given: Any) -> None:
         )
     raise RequestError(
         f"{given} holds a release ({method}), not the original; name the original, and this as its release "
-        f"(--released {given.name}), or see what the release alone gives away (discreet audit {given.name})"
+        f"(released=, --released {given.name}), or see what the release alone gives away (discreet audit {given.name})"
     )
 
 
@@ -154,7 +160,9 @@ def _described(path: Path, how: Reading) -> Opened:
     """Return the cells of a file that itself says how they are laid out."""
     tab = path.suffix.lower() == ".tab" or how.rda is not None
     if how.hierarchies:
-        raise RequestError("a tabulation has its own hierarchies; leave --hierarchy out, or tabulate again")
+        raise RequestError(
+            "a tabulation has its own hierarchies; leave others out (hierarchies=, --hierarchy), or tabulate again"
+        )
     strange = how.beyond((*TEXT, "value", "response", "top", "parts", "dimensions", *(("rda",) if tab else ())))
     if tab:
         from discreet.tabulation.argus_tab import read_tab
@@ -244,7 +252,7 @@ def _refuse_counts(records: Any, how: Reading) -> None:
         where = f"{records}: " if isinstance(records, Path) else ""
         raise RequestError(
             f"{where}column {FIGURES[0]!r} looks like the counts of a table, but by= counts rows as records; leave by "
-            f"out (and name the dimensions: dimensions=, --dimensions), or add the column up (value={FIGURES[0]!r})"
+            f"out and name the dimensions (dimensions=, --dimensions), or add the column up (value={FIGURES[0]!r})"
         )
 
 

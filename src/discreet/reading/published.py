@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from discreet.core.errors import DataError, DiscreetError, RequestError
 from discreet.reading.original import counts_of, describes_itself, is_frame, is_read, open_original, stated_method
-from discreet.reading.reading import Reading
+from discreet.reading.reading import PLACE, Reading
+from discreet.table.arrow_files import errors_of
 from discreet.table.figures import Figures, units_of
+from discreet.table.hierarchy import Hierarchy, Prefixes
 from discreet.table.kinds import Marked
 from discreet.table.release import Release
 from discreet.table.release_reader import read_release, release_from_frame
+from discreet.table.tab_writer import HIDDEN_FIGURE
 from discreet.tabulation.argus_tab import HIDDEN, read_tab
+from discreet.tabulation.rda import Metadata, read_rda, text_of
 
 
 def open_release(published: Any, reading: Mapping[str, Any] | None = None) -> Any:
@@ -37,7 +43,9 @@ def open_release(published: Any, reading: Mapping[str, Any] | None = None) -> An
     if not is_frame(published):
         return published
     # A frame has no text of its own.
-    return release_from_frame(published, **{n: one for n, one in given.items() if n not in ("encoding", "delimiter")})
+    return release_from_frame(
+        published, **{n: one for n, one in given.items() if n not in ("encoding", "delimiter", *PLACE)}
+    )
 
 
 def open_released(released: Any, reading: Reading) -> Any:
@@ -76,7 +84,7 @@ def open_truth(original: Any, reading: Mapping[str, Any] | None = None, *, judge
     own = isinstance(original, str | Path) and describes_itself(Path(original))
     if not judged and not own:
         return open_release(original, given).parts()[0]
-    names = ("dimensions", "layout", "total", "parts", "encoding", "delimiter")
+    names = ("dimensions", "layout", "total", "parts", "encoding", "delimiter", *PLACE)
     how = {name: given[name] or None for name in names if name in given}
     if own:
         return open_original(original, Reading.of({**how, "dimensions": None})).tabulation()
@@ -101,6 +109,9 @@ def read_tab_release(
         parts: for a dimension, totals that are of some categories only, if the table has one of them.
         encoding: the encoding of both files.
     """
+    metadata = read_rda(rda if rda is not None else Path(path).with_suffix(".rda"), encoding=encoding)
+    if not metadata.of("frequency") and metadata.of("status"):
+        return _published_tab(Path(path), metadata, parts, encoding)
     found = read_tab(path, rda, encoding=encoding)
     if found.status is None:
         raise DataError(f"{path} has no column of statuses, so nothing says what is hidden; mark it <STATUS>")
@@ -110,3 +121,45 @@ def read_tab_release(
     # Readers know that what is hidden is above 0, unless zeros are hidden too.
     mark = Marked(least=int((units[hidden] > 0).all()))
     return Release.of(Figures.of_tabulation(table, response=value, hidden=hidden, mark=mark, name=Path(path).name))
+
+
+def _published_tab(file: Path, metadata: Metadata, parts: Mapping[str, Sequence[str]] | None, encoding: str) -> Release:
+    """Read a ``.tab`` file that holds what is published and nothing else, as a release is written."""
+    if metadata.separator is None or len(metadata.of("response")) != 1 or not metadata.of("dimension"):
+        raise DataError(f"{metadata.file}: a published table needs a separator, dimensions and one value; name them")
+    rows, lines = metadata.rows(text_of(file, encoding), file)
+    if not rows:
+        raise DataError(f"{file} is empty; a table needs at least one cell")
+    columns = {one.name: list(texts) for one, texts in zip(metadata.variables, zip(*rows, strict=True), strict=True)}
+    value, status = metadata.of("response")[0].name, metadata.of("status")[0].name
+    columns[value] = [metadata.plain(text) for text in columns[value]]
+    for line, text, letter in zip(lines, columns[value], columns[status], strict=True):
+        if (letter.upper() in HIDDEN) != (text == HIDDEN_FIGURE):
+            raise DataError(
+                f"{file}: line {line}: the status is {letter}, but the figure {text}; give {HIDDEN_FIGURE} where the "
+                f"status is {' or '.join(HIDDEN)}, and nowhere else"
+            )
+    names = [one.name for one in metadata.of("dimension")]
+    totals = {one.name: one.total for one in metadata.of("dimension")}
+    trees = {}
+    for one in metadata.of("dimension"):
+        tree = metadata.hierarchy(one, encoding)
+        below = [code for code in dict.fromkeys(columns[one.name]) if code != one.total]
+        if isinstance(tree, Prefixes):
+            tree = tree.over(below, one.total)
+        if tree is not None or len(set(totals.values())) > 1:
+            trees[one.name] = tree or Hierarchy.flat(below, total=one.total)
+    with errors_of(file):
+        found = release_from_frame(
+            pa.table({name: columns[name] for name in (*names, value)}),
+            value=value,
+            dimensions=names,
+            layout="long",
+            marks=(HIDDEN_FIGURE,),
+            total=totals[names[0]],
+            hierarchies=trees,
+            parts=parts,
+            name=file.name,
+        )
+    # What is hidden is above 0: empty cells have a status of their own.
+    return replace(found, figures=tuple(part.marked(above_zero=True) for part in found.figures))

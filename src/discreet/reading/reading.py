@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
+from discreet.core.effort import DrawOptions, WorkOptions
 from discreet.core.errors import RequestError, nearest
 from discreet.table.columns import Margins
 from discreet.table.hierarchy import TOTAL
@@ -16,8 +17,48 @@ COLUMNS = ("contributor", "holding", "weight", "shadow", "missing", "outside", "
 """What is said of records alone."""
 TABLES = ("count", "layout", "margins", "dimensions", "impossible")
 """What is said of tables alone."""
+PLACE = ("sheet", "header_row")
+"""Where in its file a table is."""
 TEXT = ("count", "layout", "total", "margins", "encoding", "delimiter")
 """What files that hold more than text say themselves."""
+
+
+class ReadingOptions(TypedDict, total=False):
+    """The attributes of :class:`Reading` as options of a function."""
+
+    top: int | None
+    count: str
+    layout: Layout
+    total: str | None
+    margins: Margins
+    encoding: str
+    dimensions: Sequence[str] | None
+    delimiter: str | None
+    sheet: str | None
+    header_row: int | None
+    impossible: Any
+    by: Any
+    value: Any
+    contributor: str | None
+    holding: str | None
+    weight: str | None
+    hierarchies: Mapping[str, Any] | None
+    example: str | None
+    parts: Mapping[str, Sequence[str]] | None
+    rda: str | Path | None
+    shadow: str | None
+    missing: str | None
+    outside: str | None
+    negative: str | None
+    response: str | None
+
+
+class SearchOptions(ReadingOptions, WorkOptions):
+    """How an original is read, and how much work its protection and its audit may be."""
+
+
+class EstimateOptions(ReadingOptions, DrawOptions):
+    """How an original is read, and how much is drawn."""
 
 
 @dataclass(frozen=True)
@@ -33,6 +74,8 @@ class Reading:
         encoding: the encoding of a text file.
         dimensions: the columns that classify; all but the counts by default.
         delimiter: what separates the columns of a CSV file; detected from the header by default.
+        sheet: the sheet of a workbook; the only one with anything in it by default.
+        header_row: the row of a CSV file or sheet with the names of the columns, counted from 1.
         impossible: combinations that cannot occur: a file, a frame or a list.
         by: the columns that classify records; every row is one.
         value: the magnitude: a column of records, or one of those that a tabulation has.
@@ -58,6 +101,8 @@ class Reading:
     encoding: str = "utf-8"
     dimensions: Sequence[str] | None = None
     delimiter: str | None = None
+    sheet: str | None = None
+    header_row: int | None = None
     impossible: Any = None
     by: Any = None
     value: Any = None
@@ -117,7 +162,7 @@ class Reading:
 
     def linked(self) -> Reading:
         """Return how a further table is read that is linked with the one that this was said of."""
-        own: dict[str, Any] = dict.fromkeys(("dimensions", "impossible", "by", "example", "rda", *COLUMNS))
+        own: dict[str, Any] = dict.fromkeys(("dimensions", "impossible", "by", "example", "rda", *PLACE, *COLUMNS))
         return replace(self, **own)
 
     def released(self) -> dict[str, Any]:

@@ -18,6 +18,7 @@ def made_blocks(data: Mapping[str, Any]) -> list[dict[str, Any]]:
         ("Release", "", _release_rows(release) if release else []),
         ("Record", "", _record_rows(record)),
         ("Versions", "", versions),
+        ("Ledger", "", [("Head when this was written", data["ledger"])] if data.get("ledger") else []),
     ]
     return [{"title": title, "text": text, "rows": rows} for title, text, rows in blocks if rows]
 

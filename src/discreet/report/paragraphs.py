@@ -26,6 +26,7 @@ MADE = {
     "hide-and-round": "Counts from 1 to {limit} were hidden, and all others rounded to the nearest multiple of {base}",
     "cell-key": "Random noise of at most {bound} was added to the counts by the cell-key method",
     "redesign": "Categories were merged until the table gave away little enough",
+    "chain": "Figures were protected in several steps, one after the other",
     "tabular-adjustment": "Sensitive figures were moved away from their true values, and others slightly, to keep the "
     "totals",
 }

@@ -217,11 +217,18 @@ def rows_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
                 "worst_dr": "∞" if means["worst_dr"] is None and known else measure(means["worst_dr"], 3),
                 "determined": share(means["determined"]),
                 "error": measure(means["mean_absolute_error"], 2),
-                "note": point["error"] or "; ".join(point["faults"]) or MEETS,
+                "note": (point["error"] or "; ".join(point["faults"]) or MEETS) + _beside(point),
                 "rank": -((point.get("utility") or {}).get("mean") or -1.0),
             }
         )
     return sorted(rows, key=lambda row: (not row["recommended"], not row["meets"], row["rank"]))
+
+
+def _beside(point: Mapping[str, Any]) -> str:
+    """Say what a method keeps of statistics beside the figures, where some are wanted."""
+    kept, error = ((point.get(key) or {}).get("mean") for key in ("statistics", "statistic_error"))
+    far = f", {error:.2g} from the truth on average" if error else ""
+    return "" if kept is None else f"; {share(kept)} of the statistics{far}"
 
 
 def _with_error(found: Mapping[str, Any] | None) -> str:

@@ -181,6 +181,9 @@ def _figures(data: Mapping[str, Any], grids: list[PagedTable], internal: bool) -
         found.append(_figure("Expected population uniques, τ̃", f"{sample['tau']:.4g}"))
     if (utility := (data.get("utility") or {}).get("utility")) is not None:
         found.append(_figure("Utility kept", measure(utility)))
+    for one in data.get("statistics", ()):
+        far = f"{one['error']:.2g} from the truth on average" if one["error"] else ""
+        found.append(_figure(f"{one['name']} published", f"{amount(one['shown'])} of {amount(one['wanted'])}", far))
     if (rules := data.get("rules")) is not None:
         known = sum(row["state"] in ("exact", "determined") for row in data["cells"])
         sensitive = rules["statuses"]["sensitive"]

@@ -19,7 +19,13 @@ ENDINGS = (".html", ".md", ".json", ".pdf")
 
 
 def write_report(
-    data: Mapping[str, Any], path: str | Path, *, edition: str = "internal", author: str = "", date: str = ""
+    data: Mapping[str, Any],
+    path: str | Path,
+    *,
+    edition: str = "internal",
+    author: str = "",
+    date: str = "",
+    ledger: str = "",
 ) -> Path:
     """Write the report on an assessment or a comparison, and return the file.
 
@@ -33,6 +39,7 @@ def write_report(
         author: who answers for the assessment, shown where an internal report is signed; a line to write on if not
             given.
         date: the day beside it.
+        ledger: the head of a ledger, which an internal report keeps for :meth:`~discreet.Ledger.verify`.
     """
     file = Path(path)
     kind = file.suffix.lower()
@@ -40,6 +47,8 @@ def write_report(
         if edition != "internal":
             raise RequestError("only the internal edition is signed; leave out author and date, or write that edition")
         data = {**data, "signed": {"author": author, "date": date}}
+    if ledger:
+        data = {**data, "ledger": ledger}
     if kind not in ENDINGS:
         raise RequestError(
             f"{file}: '{file.suffix}' is not a format of reports; end the name in .html, .md, .json or .pdf"

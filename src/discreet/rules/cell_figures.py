@@ -47,7 +47,7 @@ class CellFigures:
         if n > self.top.shape[1]:
             raise RequestError(
                 f"the {n} largest contributions are needed, but the table keeps {self.top.shape[1]}; tabulate again "
-                f"with top={n} (--top {n})"
+                f"with more of them (top={n}, --largest {n})"
             )
         if self.weights is None:
             sums: FloatArray = self.top[:, :n].sum(axis=1)
@@ -59,7 +59,8 @@ class CellFigures:
             cell = self.tabulation.describe(int(np.argmax(short)))
             raise DataError(
                 f"cell {cell}: the largest contributions that are kept have weights below 1 and count for fewer than "
-                f"{n} contributors; tabulate again with a larger top (--top {2 * self.top.shape[1]})"
+                f"{n} contributors; tabulate again with more of them (top={2 * self.top.shape[1]}, "
+                f"--largest {2 * self.top.shape[1]})"
             )
         filled: FloatArray = (places * self.top).sum(axis=1)
         return filled
@@ -78,11 +79,12 @@ def cell_figures(
     if level not in tabulation.levels:
         if level not in ("contributor", "holding"):
             raise RequestError(f"level is {level!r}; it is 'contributor' or 'holding'")
-        raise RequestError("the table knows of no holdings; tabulate again with a holding column (--holding)")
+        raise RequestError("the table knows of no holdings; tabulate again with a holding column (holding=, --holding)")
     units = tabulation.levels[level]
     if weighted and units.weighted_units is None:
         raise RequestError(
-            "the table knows of no weights; tabulate again with a weight column (--weight), or leave weighted=yes out: "
+            "the table knows of no weights; tabulate again with a weight column (weight=, --weight), or "
+            "leave weighted=yes out: "
             "weighted estimates are judged by the weighted contributions to them"
         )
     count = units.weighted_units if weighted and units.weighted_units is not None else units.units.astype(np.float64)

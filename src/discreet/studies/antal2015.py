@@ -114,7 +114,7 @@ def replay(effort: StudyEffort) -> Study:
 
     By default there are 1,000 samples and 1,000 population tables per sample, as in the paper.
 
-    >>> replay(StudyEffort(samples=20, draws=10)).settings["draws"]
+    >>> replay(StudyEffort(samples=4, draws=10)).settings["draws"]
     10
     """
     samples, draws = (1000 if given is None else given for given in (effort.samples, effort.draws))
@@ -148,7 +148,7 @@ def replay(effort: StudyEffort) -> Study:
         return np.array([[values.mean(), values.var(ddof=1)] for values in risks])
 
     label = "estimating the risk of samples"
-    results = run(work, items, workers=effort.workers, progress=effort.progress, label=label)
+    results = run(work, items, workers=effort.workers, progress=effort.progress, label=label, apart=True)
     estimates = np.concatenate(results).reshape(len(printed), samples, 2)
     columns = []
     for line, found in zip(printed, estimates, strict=True):
@@ -191,7 +191,7 @@ def population_spread(
 
     label = f"comparing generated populations, n = {lookup.sample}"
     streams = rng.spawn(POPULATIONS)
-    risks = np.array(run(work, streams, workers=effort.workers, progress=effort.progress, label=label))
+    risks = np.array(run(work, streams, workers=effort.workers, progress=effort.progress, label=label, apart=True))
     means, sds = risks.mean(axis=2), risks.std(axis=2, ddof=1)
     noise = np.square(sds).mean(axis=0)
     between_means = np.sqrt(np.maximum(means.var(axis=0, ddof=1) - noise / samples, 0.0))

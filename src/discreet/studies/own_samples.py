@@ -120,7 +120,7 @@ def simulate_samples(
 
     streams = zip(items, two.spawn(len(items)), strict=True)
     label = "estimating the risk of samples"
-    results = run(work, streams, workers=effort.workers, progress=effort.progress, label=label)
+    results = run(work, streams, workers=effort.workers, progress=effort.progress, label=label, apart=True)
     found = iter(np.concatenate(results).reshape(-1, samples))
     rows = []
     for fraction, setting, f in kept:

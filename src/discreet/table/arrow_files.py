@@ -20,17 +20,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.errors import DataError, DiscreetError, LimitError, RequestError
+from discreet.core.errors import DataError, DiscreetError, LimitError, RequestError, nearest
 from discreet.core.files import write_whole
 from discreet.core.numerics import IntArray
 from discreet.table.counts import Where, is_text
+from discreet.table.flagged_reader import plain_columns_of
+from discreet.table.formula_texts import DEFUSED, RUNS, armed, defused
 from discreet.table.grid import repeated
+from discreet.table.workbook_reader import workbook_tables
 
 Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 Formulas: TypeAlias = Literal["defuse", "keep"]
 """What becomes of texts that a spreadsheet would run."""
-RUNS = r"^('*\s*(?:[=@\t\r\n＝＋－＠]|[+-][0-9.,]*[^0-9.,]))"
-"""The beginning of such a text; figures with a sign are none, and apostrophes may stand before it already."""
 FORMULA = re.compile(rb"<(\w+:)?f[\s/>]")
 """The beginning of a formula in a sheet."""
 LARGEST = 512 * 2**20
@@ -38,10 +39,15 @@ LARGEST = 512 * 2**20
 
 
 class TextOptions(TypedDict, total=False):
-    """How a CSV file is read: its encoding, and what separates its columns, found from the header when not given."""
+    """How a file is read: its encoding, and what separates its columns, found from the header when not given.
+
+    ``sheet`` is that of a workbook, and ``header_row`` the row with the names of the columns, counted from 1.
+    """
 
     encoding: str
     delimiter: str | None
+    sheet: str | None
+    header_row: int | None
 
 
 @contextmanager
@@ -60,7 +66,12 @@ def read_arrow(path: str | Path, **text: Unpack[TextOptions]) -> pa.Table:
 
 
 def read_arrow_rows(
-    path: str | Path, *, encoding: str = "utf-8", delimiter: str | None = None
+    path: str | Path,
+    *,
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    sheet: str | None = None,
+    header_row: int | None = None,
 ) -> tuple[pa.Table, Where]:
     """Read a file as :func:`read_arrow` does, and say what its rows are called in messages."""
     file = Path(path)
@@ -77,12 +88,28 @@ def read_arrow_rows(
         raise RequestError(f"{file} cannot be read ({error.strerror}); check its permissions") from None
     if not content.strip():
         raise DataError(f"{file} is empty; a table needs at least one cell")
+    if header_row is not None and (suffix == ".parquet" or header_row < 1):
+        raise RequestError(
+            f"{file}: the header is said to be in row {header_row}; rows of .csv and .xlsx files count from 1, and "
+            "others have none (header_row=, --header-row)"
+        )
+    if sheet is not None and suffix != ".xlsx":
+        raise RequestError(f"{file} is no workbook and has no sheet {sheet!r}; leave the sheet out (sheet=, --sheet)")
     if suffix == ".parquet":
         return _refuse_columns(_parquet(content, file), file), lambda row: f"row {row + 1}"
     if suffix == ".xlsx":
-        return _refuse_columns(_sheet(content, file), file), lambda row: f"row {row + 2}"
-    text = CsvText.of(content, file, encoding, delimiter)
-    return text.columns(), lambda row: f"line {text.line(row)}"
+        found = _sheet(content, file, sheet, header_row)
+        return _refuse_columns(found, file), lambda row: f"row {row + 1 + (header_row or 1)}"
+    text = CsvText.of(content, file, encoding, delimiter, skipped=(header_row or 1) - 1)
+    return plain_columns_of(text.columns(), file), lambda row: f"line {text.line(row)}"
+
+
+def published_tables(path: str | Path) -> list[pa.Table]:
+    """Return the tables of a workbook that discreet wrote, each with its note; none for any other file."""
+    file = Path(path)
+    if file.suffix.lower() != ".xlsx" or not os.path.isfile(file):
+        return []
+    return workbook_tables(sheet_rows(file.read_bytes(), file), file)
 
 
 def _refuse_columns(arrow: pa.Table, file: Path) -> pa.Table:
@@ -111,17 +138,31 @@ def _parquet(content: bytes, file: Path) -> pa.Table:
         raise DataError(f"{file} is not a whole Parquet file ({reason}); write it again") from None
 
 
-def _sheet(content: bytes, file: Path) -> pa.Table:
-    """Return the only sheet with anything in it: names from its first row, all else as text, as in a CSV file."""
+def _sheet(content: bytes, file: Path, named: str | None, header_row: int | None) -> pa.Table:
+    """Return a sheet, the only one with anything in it if none is named: names from its header, all else as text."""
     whole = sheet_rows(content, file)
-    sheets = {title: [row for row in rows if any(cell is not None for cell in row)] for title, rows in whole.items()}
+    if named is not None:
+        if named not in whole:
+            raise RequestError(f"{file} has no sheet {named!r}; {nearest(named, list(whole))}")
+        whole = {named: whole[named]}
+    if named is None and header_row is None and (tables := workbook_tables(whole, file)):
+        if len(tables) > 1:
+            raise DataError(
+                f"{file} holds {len(tables)} published tables; audit them (discreet audit {file.name}), or save the "
+                "one that is meant in a file of its own"
+            )
+        return tables[0]
+    below = (header_row or 1) - 1
+    sheets = {
+        title: [row for row in rows[below:] if any(cell is not None for cell in row)] for title, rows in whole.items()
+    }
     filled = [title for title, found in sheets.items() if found]
     if not filled:
         raise DataError(f"{file} is empty; a table needs at least one cell")
     if len(filled) > 1:
         raise DataError(
-            f"{file} has {len(filled)} sheets with something in them ({', '.join(map(repr, filled[:5]))}); save the "
-            "one that is meant in a file of its own, as .xlsx or .csv"
+            f"{file} has {len(filled)} sheets with something in them ({', '.join(map(repr, filled[:5]))}); say which "
+            f"one is meant (sheet={filled[0]!r}, --sheet {filled[0]!r})"
         )
     rows = sheets[filled[0]]
     names = ["" if cell is None else str(cell).strip() for cell in rows[0]]
@@ -187,16 +228,19 @@ class CsvText:
     file: Path
     text: str
     separator: str
+    skipped: int = 0
 
     @classmethod
-    def of(cls, content: bytes, file: Path, encoding: str, delimiter: str | None) -> CsvText:
-        """Decode a file and find its separator."""
-        text = decode(content, file, encoding)
+    def of(cls, content: bytes, file: Path, encoding: str, delimiter: str | None, skipped: int = 0) -> CsvText:
+        """Decode a file, leave out so many lines above its header, and find its separator."""
+        text = "".join(decode(content, file, encoding).splitlines(keepends=True)[skipped:])
+        if not text.strip():
+            raise DataError(f"{file} has nothing from row {skipped + 1} on; name the row with the names of the columns")
         header = text.lstrip("\r\n").split("\n", 1)[0]
         separator = delimiter or max(",;\t", key=re.sub(r'"[^"]*"', "", header).count)
         if len(separator) != 1 or not separator.isascii() or separator in '"\0\r\n':
             raise RequestError(f"delimiter is {separator!r}; it is one character, such as , or ;")
-        return cls(file, text, separator)
+        return cls(file, text, separator, skipped)
 
     def columns(self) -> pa.Table:
         """Return every column as texts."""
@@ -232,7 +276,8 @@ class CsvText:
         return line_of(self._rows(), row)
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
-        return numbered_rows(io.StringIO(self.text, newline=""), self.file, self.separator)
+        rows = numbered_rows(io.StringIO(self.text, newline=""), self.file, self.separator)
+        return ((line + self.skipped, row) for line, row in rows)
 
     def header(self) -> list[str]:
         """Return the names of the columns, each of which must have one of its own."""
@@ -320,7 +365,7 @@ def write_parquet(arrow: pa.Table, file: Path, note: Mapping[str, object], *, pr
     """Write columns as Parquet, whole or not at all; the key ``discreet`` of its metadata holds the note."""
     import pyarrow.parquet as pq
 
-    noted = arrow.replace_schema_metadata({b"discreet": json.dumps(note, default=_plain).encode()})
+    noted = arrow.replace_schema_metadata({b"discreet": json.dumps(note, default=plain_item).encode()})
     # Pages carry checksums: a bit that flips on a disk is noticed.
     write_whole(file, lambda part: pq.write_table(noted, part, write_page_checksum=True), private=private)
 
@@ -337,22 +382,14 @@ def _defused(arrow: pa.Table) -> pa.Table:
     return pa.Table.from_arrays(columns, names=[defused(name) for name in arrow.column_names])
 
 
-def defused(text: str) -> str:
-    """Return a text with an apostrophe before it if a spreadsheet would run it.
-
-    >>> defused("=1+1"), defused("-5"), defused("- none"), defused("'=1")
-    ("'=1+1", '-5', "'- none", "''=1")
-    """
-    return re.sub(RUNS, r"'\1", text)
-
-
 def _taken_off(arrow: pa.Table) -> pa.Table:
     """Return columns of texts without the apostrophes that keep spreadsheets from running them."""
-    columns = [pc.replace_substring_regex(column, f"^'{RUNS[1:]}", r"\1") for column in arrow.columns]
-    return pa.Table.from_arrays(columns, names=[re.sub(f"^'{RUNS[1:]}", r"\1", name) for name in arrow.column_names])
+    columns = [pc.replace_substring_regex(column, DEFUSED, r"\1") for column in arrow.columns]
+    return pa.Table.from_arrays(columns, names=[armed(name) for name in arrow.column_names])
 
 
-def _plain(item: object) -> object:
+def plain_item(item: object) -> object:
+    """Return an array or a number of NumPy as plain data, anything else as text."""
     return item.tolist() if isinstance(item, np.ndarray | np.generic) else str(item)
 
 

@@ -206,8 +206,7 @@ def _chordal(edges: list[frozenset[str]], sizes: Mapping[str, int]) -> list[froz
     best, fewest = [frozenset(names)], math.prod(sizes.get(name, 1) for name in names)
     if fewest <= MANY:
         return best
-    orders = permutations(names) if len(names) <= FEW else [tuple(sorted(names, key=lambda name: -sizes[name]))]
-    for order in orders:
+    for order in permutations(names) if len(names) <= FEW else [_cheapest(edges, sizes)]:
         left, blocks = list(edges), []
         for name in order:
             block = frozenset[str]().union(*(edge for edge in left if name in edge))
@@ -218,6 +217,25 @@ def _chordal(edges: list[frozenset[str]], sizes: Mapping[str, int]) -> list[froz
         if cells < fewest:
             best, fewest = blocks, cells
     return best
+
+
+def _cheapest(edges: list[frozenset[str]], sizes: Mapping[str, int]) -> tuple[str, ...]:
+    """Return an order of elimination that takes the dimension with the smallest block first, then the next.
+
+    >>> star = [frozenset([one, other]) for one in "RA" for other in "abcdefgh"]
+    >>> _cheapest(star, {"R": 50, "A": 60, **dict.fromkeys("abcdefgh", 3)})[:4]
+    ('a', 'b', 'c', 'd')
+    """
+    left, order = list(edges), list[str]()
+    while left := [edge for edge in left if edge]:
+        blocks: dict[str, frozenset[str]] = {}
+        for edge in left:
+            for name in edge:
+                blocks[name] = blocks.get(name, edge) | edge
+        first = min(blocks, key=lambda name: (math.prod(sizes[one] for one in blocks[name]), name))
+        left = [edge for edge in left if first not in edge] + [blocks[first] - {first}]
+        order.append(first)
+    return tuple(order)
 
 
 def _is_ear(edge: frozenset[str], edges: list[frozenset[str]]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -17,19 +16,12 @@ from discreet.core.numerics import BoolArray, IntArray, first_true
 from discreet.table.counts import Where, numpy_from_arrow, whole_counts
 from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Dimension, Grid, grid_of
+from discreet.table.unmarked_totals import refuse_sums, refuse_unmarked
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Margins: TypeAlias = Literal["check", "recompute"]
-TOTALS = (
-    "all", "margin", "sum", "total", "totals", "grand total", "overall", "everybody", "all ages", "all persons",
-    "all sexes", "both", "both sexes", "_t", "insgesamt", "gesamt", "summe", "zusammen", "ensemble", "totale", "totaal",
-    "i alt", "suma", "razem",
-)  # fmt: skip
-"""Labels that people and programs give to margins, whatever the case of their letters."""
-CODED = "t"
-"""The total in codes of statistical offices; beside a total of another name it is a category."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,6 +157,10 @@ def frequencies_from_columns(
     if total is not None:
         for dimension, mark in zip(table.dimensions, marked, strict=True):
             refuse_unmarked(dimension.name, dimension.categories, known=bool(mark.any()))
+        bare = {dim.name: dim.categories for dim, mark in zip(dims, marked, strict=True) if not mark.any()}
+        if inner.all():
+            shown = np.ones(numbers.size, bool)
+            refuse_sums(dict(zip(columns, codes, strict=True)), bare, numbers, shown)
     return table
 
 
@@ -199,16 +195,5 @@ def _check_margins(
             name = ", ".join(f"{table.names[i]}={table.dimensions[i].categories[codes[i][row]]}" for i in kept)
             raise DataError(
                 f"{where(row)}: margin '{name or 'total'}' is {numbers[row]}, but its cells sum to {sums[wrong[0]]}; "
-                'correct the figures, or pass margins="recompute" (--margins recompute) to use the cells'
+                'correct the figures, or use the cells (margins="recompute", --margins recompute)'
             )
-
-
-def refuse_unmarked(dimension: str, categories: Sequence[str], *, known: bool) -> None:
-    """Refuse a category named like a margin: it would count people twice. ``known`` is true if there is a total too."""
-    words = (*TOTALS, *([] if known else [CODED]))
-    label = next((label for label in categories if label.casefold().strip() in words), None)
-    if label is not None and len(categories) > 1:
-        raise DataError(
-            f"category {label!r} of dimension {dimension!r} is named like a margin; if it is one, pass "
-            f"total={label!r} (--total {shlex.quote(label)}), otherwise total=None (--total '')"
-        )

@@ -284,7 +284,7 @@ def part_tree(name: str, totals: Sequence[str], trees: Sequence[Hierarchy]) -> H
     if found is None:
         raise RequestError(
             f"no hierarchy of dimension {name!r} says what {totals[0]!r} is the total of; give one that has it, with "
-            "its codes below it (--hierarchy)"
+            "its codes below it (hierarchies=, --hierarchy)"
         )
     return found
 

@@ -14,16 +14,18 @@ import pyarrow.compute as pc
 from discreet.core.errors import DataError
 from discreet.core.text import columns
 from discreet.table.arrow_files import errors_of, read_arrow
-from discreet.table.columns import CODED, TOTALS
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.release_reader import read_release
 from discreet.table.roles import FIGURES, MARKS, roles
 from discreet.table.table_reader import has_note, is_tabulated, note_of, read_tabulation
+from discreet.table.unmarked_totals import CODED, named_like_a_total
 
 Content: TypeAlias = Literal["table", "release", "records", "tabulation"]
 COUNTS = (*FIGURES, "frequency", "n", "records", "persons", "obs_value")
 """Names by which a column of figures is recognised, in any case."""
+WHERE = ("delimiter", "sheet", "header_row")
+"""Options that say where in a file the columns are."""
 SHOWN = 8
 """How many labels of a column are listed: a round choice that fills one line."""
 
@@ -93,7 +95,7 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
     beside = {name: reading.pop(name, None) for name in ("statistics", "numbers", "notes", "marks")}
     if beside["statistics"]:
         return _with_statistics(file, encoding, reading, beside)
-    arrow = read_arrow(file, encoding=encoding, delimiter=reading.get("delimiter"))
+    arrow = read_arrow(file, encoding=encoding, **_where(reading))
     if arrow.num_rows == 0:
         raise DataError(f"{file} has no rows; a table needs at least one cell")
     # Lists hold who contributed what to the cells of a tabulation; nobody chooses them.
@@ -118,13 +120,17 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
     return Inspection(file.name, content, arrow.num_rows, found, proposed, shown, method)
 
 
+def _where(reading: Mapping[str, Any]) -> Any:
+    return {name: reading[name] for name in WHERE if reading.get(name) is not None}
+
+
 def _with_statistics(file: Path, encoding: str, reading: Mapping[str, Any], beside: Mapping[str, Any]) -> Inspection:
     """Say what a release with statistics holds, and what each of them means."""
     given: dict[str, Any] = {name: one for name, one in reading.items() if one and name not in ("count", "dimensions")}
     given |= {"value": reading.get("count"), "dimensions": _names(reading.get("dimensions"))}
     given |= {name: one for name, one in beside.items() if one}
     main, *others = read_release(file, encoding=encoding, **given).parts()
-    arrow = read_arrow(file, encoding=encoding, delimiter=reading.get("delimiter"))
+    arrow = read_arrow(file, encoding=encoding, **_where(reading))
     found = tuple(_column(str(name), arrow.column(i)) for i, name in enumerate(arrow.column_names))
     told = [f"{main.figure}: figures, {len(main):,}, {int(main.hidden.sum()):,} of them hidden"]
     told += [f"{part.measure}: a measure, {int(part.hidden.sum()):,} figures of it hidden" for part in others]
@@ -181,7 +187,7 @@ def _recognise(arrow: pa.Table, found: Sequence[InspectedColumn]) -> tuple[Conte
     elif "layout" not in options:
         return "records", {}
     every = [label for one in found for label in one.labels] + [one.name for one in found]
-    total = next((label for label in every if label.casefold().strip() in (*TOTALS, CODED)), TOTAL)
+    total = next((label for label in every if named_like_a_total(label) or label.casefold().strip() == CODED), TOTAL)
     if TOTAL not in every and total != TOTAL:
         options["total"] = total
     return ("release" if any(one.marks for one in numeric) else "table"), options
@@ -197,7 +203,8 @@ def _unique(arrow: pa.Table, chosen: Sequence[InspectedColumn]) -> bool:
 def _cells(file: Path, content: Content, options: Mapping[str, str], encoding: str) -> dict[str, Any]:
     if content == "tabulation":
         return figures_dict(Figures.of_tabulation(read_tabulation(file)))
-    given: dict[str, Any] = {name: value for name, value in options.items() if name in ("layout", "total", "delimiter")}
+    given: dict[str, Any] = {name: value for name, value in options.items() if name in ("layout", "total")}
+    given |= {name: int(value) if name == "header_row" else value for name, value in options.items() if name in WHERE}
     given["dimensions"] = _names(options.get("dimensions"))
     if options.get("layout") != "wide":
         given["value"] = options.get("count", "count")

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from discreet.core.errors import DataError
-from discreet.core.numerics import FloatArray, IntArray, first_true
+from discreet.core.numerics import IntArray, first_true
+from discreet.core.sparse import Rows
 from discreet.table.figures import Figures, decimal_text
 from discreet.table.grid import locate
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.space import AdditiveAxis, Space, covered
 
-DENSE = 1_000_000
-"""Up to so many entries, a thousand leaves and as many labels, a dense matrix is faster than loading SciPy."""
+AT_ONCE = 4_000_000
+"""How many figures are added up at once, in 32 MB."""
 
 
 class Overlay:
@@ -189,9 +189,10 @@ def only_open(
 
 
 def empty_cells(space: Space, tops: Mapping[str, int], listed: IntArray, above_zero: IntArray) -> IntArray:
-    """Return the positions of the inner cells without a row that are empty, none if no inner cell has a row.
+    """Return the positions of the cells without a row that are empty, none if no such cell has a row.
 
-    A sum above 0 without a row for any of its inner cells is not published below: those are not empty.
+    They are the finest cells that the table tells apart, which may be sums of the finest ones of other tables. A sum
+    above 0 without a row for any of its cells is not published below: those are not empty.
 
     Args:
         space: the labels of every dimension.
@@ -202,44 +203,60 @@ def empty_cells(space: Space, tops: Mapping[str, int], listed: IntArray, above_z
     >>> axis = AdditiveAxis("x", ("Total", "g", "h", "a", "b", "c", "d"), ((0, (1, 2)), (1, (3, 4)), (2, (5, 6))))
     >>> empty_cells(Space((axis,)), {"x": 0}, np.array([0, 1, 2, 3]), np.array([0, 1, 2, 3])).tolist()
     [4]
+    >>> empty_cells(Space((axis,)), {"x": 0}, np.array([0, 1]), np.array([0, 1])).tolist()
+    [2]
     >>> empty_cells(Space((axis,)), {"x": 2}, np.array([0, 1, 2, 3]), np.array([0, 1, 2, 3])).tolist()
     []
     """
     axes = [axis for axis in space.axes if axis.name in tops]
     leaves = [axis.leaves if not (top := tops[axis.name]) else tuple(sorted(axis.under[top])) for axis in axes]
-    inner = space.cross({axis.name: below for axis, below in zip(axes, leaves, strict=True)})
+    codes = [np.unique(space.grid.code(listed, space.names.index(axis.name))).tolist() for axis in axes]
+    told = [axis.finest(seen, tops[axis.name]) for axis, seen in zip(axes, codes, strict=True)]
+    found = _empty_among(space, axes, leaves, listed, above_zero)
+    return found if told == leaves else np.union1d(found, _empty_among(space, axes, told, listed, above_zero))
+
+
+def _empty_among(
+    space: Space,
+    axes: Sequence[AdditiveAxis],
+    labels: Sequence[tuple[int, ...]],
+    listed: IntArray,
+    above_zero: IntArray,
+) -> IntArray:
+    """Return the crossings of some labels that have no row and are empty."""
+    inner = space.cross({axis.name: below for axis, below in zip(axes, labels, strict=True)})
     given = np.isin(inner, listed)
     if given.all() or not given.any():
         return np.zeros(0, np.int64)
-    made = [_below(axis, below) for axis, below in zip(axes, leaves, strict=True)]
+    made = [_below(axis, below) for axis, below in zip(axes, labels, strict=True)]
     codes = [space.grid.code(above_zero, space.names.index(axis.name)) for axis in axes]
-    # Counted along one dimension after the other: how many inner cells with a row every sum has.
-    count = given.reshape([len(below) for below in leaves]).astype(np.float64)
+    # Counted along one dimension after the other: how many of the cells with a row every sum has.
+    count = given.reshape([len(below) for below in labels]).astype(np.int64)
     for k, incidence in enumerate(made):
         count = _along(incidence, count, k)
-    bare = np.zeros(count.shape)
+    bare = np.zeros(count.shape, np.int64)
     bare[tuple(codes)] = count[tuple(codes)] == 0
-    for k, incidence in enumerate(made):
-        bare = _along(incidence.T, bare, k)
+    for k, (incidence, below) in enumerate(zip(made, labels, strict=True)):
+        bare = _along(incidence.across(len(below)), bare, k)
     found: IntArray = inner[~given & (bare.ravel() == 0)]
     return found
 
 
-def _below(axis: AdditiveAxis, leaves: tuple[int, ...]) -> Any:
-    """Return which leaves (columns) each label (row) is made of, dense where that is small."""
+def _below(axis: AdditiveAxis, leaves: tuple[int, ...]) -> Rows:
+    """Return which leaves (columns) each label (row) is made of."""
     above = [axis.above(axis.nodes[leaf]) for leaf in leaves]
     column = np.repeat(np.arange(len(above)), [len(nodes) for nodes in above])
     row = np.array([node for nodes in above for node in nodes], np.int64)
-    if len(axis.nodes) * len(above) <= DENSE:
-        dense = np.zeros((len(axis.nodes), len(above)))
-        np.add.at(dense, (row, column), 1.0)
-        return dense
-    from scipy.sparse import csr_array
-
-    return csr_array((np.ones(row.size), (row, column)), shape=(len(axis.nodes), len(above)))
+    return Rows.gathered(row, column, np.ones(row.size, np.int64), (len(axis.nodes), len(above)))
 
 
-def _along(matrix: Any, cells: FloatArray, axis: int) -> FloatArray:
+def _along(rows: Rows, cells: IntArray, axis: int) -> IntArray:
+    """Return the sums of cells along an axis: one for each row, over the cells in it."""
     first = np.moveaxis(cells, axis, 0)
-    product = matrix @ first.reshape(first.shape[0], -1)
-    return np.moveaxis(product.reshape(-1, *first.shape[1:]), 0, axis)
+    flat = first.reshape(first.shape[0], -1)
+    found = np.zeros((rows.starts.size - 1, flat.shape[1]), np.int64)
+    held = rows.lengths > 0
+    step = max(1, AT_ONCE // max(rows.columns.size, 1))
+    for at in range(0, flat.shape[1], step) if held.any() else ():
+        found[held, at : at + step] = np.add.reduceat(flat[rows.columns, at : at + step], rows.starts[:-1][held])
+    return np.moveaxis(found.reshape(-1, *first.shape[1:]), 0, axis)

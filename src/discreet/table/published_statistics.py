@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.table.equations import lay_out
 from discreet.table.figures import Figures
+from discreet.table.grid import Grid
+from discreet.table.kinds import EXACT, Kind
 from discreet.table.overlay import empty_cells, places
 from discreet.table.release import Release
 from discreet.table.statistic import PRINTED, Statistic, StatisticColumn, statistics_of
@@ -40,7 +43,40 @@ def with_published(release: Release, definitions: Any) -> Release:
                 f"{name} is a {one}, which cannot be computed from the figures of one release; publish percentages, "
                 "rates, ratios, differences or growth of the figures themselves"
             )
-    return replace(release, figures=tuple(_with_columns(part, defined) for part in release.parts()))
+    parts = release.listed()
+    if not release.figures and any(one.constant is None for one in defined.values()):
+        parts = tuple(_with_margins(part) for part in parts)
+    return replace(release, figures=tuple(_with_columns(part, defined) for part in parts))
+
+
+def _with_margins(part: Figures) -> Figures:
+    """Return inner figures with their margins: sums of published figures, which say nothing more.
+
+    >>> both = {"area": ["n", "s"], "sex": ["m", "f"]}
+    >>> shown = Figures.from_array([[3, 0], [6, 9]], both, kind=Kind("random", base=3))
+    >>> _with_margins(shown).values.tolist()
+    [3, 0, 6, 9, 3, 15, 9, 9, 18]
+    """
+    labels = {name: (*found, part.total) for name, found in part.labels.items()}
+    grid, exact = Grid.of(labels), all(part.kinds[i].exact for i in np.unique(part.kind))
+    cells, sums = [part.codes], [part.values]
+    last = np.array([len(found) - 1 for found in labels.values()])
+    for over in product((False, True), repeat=len(labels)):
+        if any(over):
+            place, inverse = np.unique(grid.encode(list(np.where(over, last, part.codes).T)), return_inverse=True)
+            cells.append(np.stack(grid.decode(place), axis=1))
+            sums.append(np.bincount(inverse, weights=part.values, minlength=place.size).astype(np.int64))
+    kinds = (*part.kinds, EXACT if exact else Kind("added"))
+    added = sum(found.size for found in sums[1:])
+    return replace(
+        part,
+        labels=labels,
+        codes=np.concatenate(cells),
+        values=np.concatenate(sums),
+        kind=np.append(part.kind, np.full(added, len(part.kinds))),
+        kinds=kinds,
+        upper=None,
+    )
 
 
 def _with_columns(part: Figures, defined: Mapping[str, Statistic]) -> Figures:

@@ -14,6 +14,7 @@ from discreet.table.figures import Figures
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import Copied
 from discreet.table.kinds import EXACT, Kind
+from discreet.table.presentation import PLAIN, Presentation
 from discreet.table.table import Table
 
 TRIAL = "This is a trial, not for publication"
@@ -69,6 +70,15 @@ class Release(Copied):
             return self.figures
         return (Figures.of_table(self.inner, self.kind, name=self.method),)
 
+    def listed(self) -> tuple[Figures, ...]:
+        """Return what is published with a row for every empty cell too, as far as there are not too many.
+
+        Without them, categories that nobody is in would be lost in a file.
+        """
+        if self.figures or self.inner is None:
+            return self.figures
+        return (Figures.of_table(self.inner, self.kind, zeros=self.inner.size <= DENSE_LIMIT, name=self.method),)
+
     def as_trial(self) -> Release:
         """Return the release, marked as one that is not for publication."""
         return self if self.trial else replace(self, trial=True)
@@ -91,29 +101,28 @@ class Release(Copied):
         mark: str = "x",
         trial: bool = False,
         formulas: Literal["defuse", "keep"] = "defuse",
+        style: Presentation = PLAIN,
     ) -> tuple[Path, ...]:
-        """Write what is published as CSV or Parquet, by the file's ending, each file whole or not at all.
+        """Write what is published by the file's ending, or in the format of ``style``, whole or not at all.
 
-        The mark replaces hidden figures, columns ``lower`` and ``upper`` hold intervals, and a column
-        ``published_as`` says how figures were made, what a mark means and how many rows there are: a file that is cut
-        short is refused. Parquet keeps hierarchies and parameters too. Several linked tables become numbered files; the
-        names of all files are returned. :func:`~discreet.table.release_reader.read_release` reads them back. A release
-        that was made for a trial is written only with ``trial=True``, and then says so: in the column
-        ``published_as``, or in the note of Parquet. Labels that a spreadsheet would run as formulas get an apostrophe
-        before them in CSV, which reading takes away; ``formulas="keep"`` leaves them as they are.
+        The formats are CSV with marks (``.csv``), Parquet, an Excel workbook (``.xlsx``), files of τ-ARGUS (``.tab``),
+        CSV with a flag column (``Presentation(format="flags")``) and SDMX-CSV (``format="sdmx-csv"``);
+        :class:`~discreet.table.presentation.Presentation` holds titles, symbols, labels and layout too. In CSV the mark
+        replaces hidden figures, columns ``lower`` and ``upper`` hold intervals, and a column ``published_as`` says how
+        figures were made, what a mark means and how many rows there are: a file that is cut short is refused. Parquet
+        and workbooks keep hierarchies and parameters too. Several linked tables become numbered files, or sheets of one
+        workbook; the names of all files are returned. :func:`~discreet.table.release_reader.read_release` reads them
+        back. A release that was made for a trial is written only with ``trial=True``, and then says so. Labels that a
+        spreadsheet would run as formulas get an apostrophe before them, which reading takes away; ``formulas="keep"``
+        leaves them as they are.
         """
         if not trial:
             self.refuse_trial("written")
         from discreet.table.release_writer import write_figures
 
-        inner = self.inner
-        if self.figures or inner is None or Path(path).suffix.lower() == ".parquet":
-            parts = self.parts()
-        else:
-            # Empty cells are written out, or categories that nobody is in would be lost.
-            parts = (Figures.of_table(inner, self.kind, zeros=inner.size <= DENSE_LIMIT, name=self.method),)
+        parts = self.parts() if Path(path).suffix.lower() == ".parquet" else self.listed()
         about = {"method": self.method, "parameters": dict(self.parameters), "trial": self.trial}
-        return write_figures(parts, path, about, inner, value=value, mark=mark, formulas=formulas)
+        return write_figures(parts, path, about, self.inner, value=value, mark=mark, formulas=formulas, style=style)
 
     @property
     def _made(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -16,8 +17,8 @@ import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, RequestError, require
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, first_true
-from discreet.table.arrow_files import errors_of, read_arrow_rows
-from discreet.table.columns import Coded, coded_arrow, refuse_unmarked
+from discreet.table.arrow_files import errors_of, published_tables, read_arrow_rows
+from discreet.table.columns import Coded, coded_arrow
 from discreet.table.counts import Where
 from discreet.table.figures import Absent, Figures
 from discreet.table.frames import plain_columns, unpivot
@@ -38,6 +39,7 @@ from discreet.table.statistic_reader import (
     taken_out,
 )
 from discreet.table.table_reader import DECIMALS, is_tabulated, note_of, release_from_arrow
+from discreet.table.unmarked_totals import refuse_sums, refuse_unmarked
 
 MEANING = re.compile(r"(.*)=([0-9]*)\.\.([0-9]*)")
 """A mark with what it means: c=1..7."""
@@ -106,9 +108,15 @@ class ReleaseOptions(TypedDict, total=False):
 
 
 def read_release(
-    path: str | Path, *, encoding: str = "utf-8", delimiter: str | None = None, **reading: Unpack[ReleaseOptions]
+    path: str | Path,
+    *,
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    sheet: str | None = None,
+    header_row: int | None = None,
+    **reading: Unpack[ReleaseOptions],
 ) -> Release:
-    """Read what is published from a CSV, Parquet or Excel file.
+    """Read what is published from a CSV, Parquet or Excel file; all that :meth:`Release.write` writes is read back.
 
     A column ``published_as`` says how each figure was made, and columns ``lower`` and ``upper`` hold figures that are
     published as intervals; :meth:`Release.write` writes them. A Parquet file that it wrote says everything itself.
@@ -117,21 +125,23 @@ def read_release(
         path: a long file (a column per dimension and a column of figures) or a wide cross-table.
         encoding: the encoding of a CSV file.
         delimiter: what separates the columns of a CSV file.
+        sheet: the sheet of a workbook; the only one with anything in it by default.
+        header_row: the row of a CSV file or sheet with the names of the columns, counted from 1.
         **reading: how the columns are read; see :class:`ReleaseOptions`.
     """
     _check_options(reading)
     file = Path(path)
-    arrow, where = read_arrow_rows(file, encoding=encoding, delimiter=delimiter)
+    if sheet is None and header_row is None and (tables := published_tables(file)):
+        with errors_of(file):
+            _refuse_statistics(reading)
+            return _joined([release_from_arrow(one, json.loads(one.schema.metadata[b"discreet"])) for one in tables])
+    arrow, where = read_arrow_rows(file, encoding=encoding, delimiter=delimiter, sheet=sheet, header_row=header_row)
     # Figures call themselves by this name.
     reading["name"] = name = reading.get("name") or file.name
     with errors_of(file, name):
         note = note_of(arrow.schema.metadata, "release")
         if note is not None:
-            if reading.get("statistics"):
-                raise RequestError(
-                    "this file says itself what it holds, and no statistics are in it; leave the definitions out "
-                    "(statistics=, --statistic), or name the published file (.csv)"
-                )
+            _refuse_statistics(reading)
             return release_from_arrow(arrow, note)
         if PUBLISHED_AS in arrow.column_names and file.suffix.lower() not in (".parquet", ".xlsx"):
             _refuse_open_end(file)
@@ -142,6 +152,22 @@ def read_release(
                 "all of it may be published, write that first (discreet assess FILE --as-is -o release.csv)"
             )
         return _release(arrow, where, reading)
+
+
+def _refuse_statistics(reading: ReleaseOptions) -> None:
+    """Refuse definitions for a file that describes itself."""
+    if reading.get("statistics"):
+        raise RequestError(
+            "this file says itself what it holds, and which statistics are in it; leave the definitions out "
+            "(statistics=, --statistic), or name the published file (.csv)"
+        )
+
+
+def _joined(tables: Sequence[Release]) -> Release:
+    """Return the release of all tables of a workbook."""
+    if len(tables) == 1:
+        return tables[0]
+    return replace(tables[0], inner=None, figures=tuple(part for one in tables for part in one.figures))
 
 
 def release_from_frame(frame: object, **reading: Unpack[ReleaseOptions]) -> Release:
@@ -240,6 +266,8 @@ def _built(columns: _Columns, how: ReleaseOptions, groups: Groups) -> Figures:
     trees = _trees(labels, total, how, groups)
     if total:
         _refuse_totals(labels, trees, total)
+        if kind.exact:
+            _refuse_sums(labels, trees, total, numbers, hidden)
     kinds = [one.scaled(10**decimals) for one in (kind, SUPPRESSED, margins)]
     which = np.where(hidden, 1, np.where(_sums(labels, trees, total), 2, 0))
     for mark, meaning in meanings.items():
@@ -331,6 +359,12 @@ def _refuse_totals(labels: Labels, trees: Trees, total: str) -> None:
         known = {total, *(code for tree in trees.get(name, ()) for code in tree.codes)}
         others = [label for label in coded.categories if label not in known]
         refuse_unmarked(name, others, known=len(others) < len(coded.categories))
+
+
+def _refuse_sums(labels: Labels, trees: Trees, total: str, numbers: IntArray, hidden: BoolArray) -> None:
+    """Refuse categories that are the sum of all others, in dimensions that have neither a total nor a hierarchy."""
+    bare = {name: one.categories for name, one in labels.items() if total not in one.categories and not trees.get(name)}
+    refuse_sums({name: one.codes for name, one in labels.items()}, bare, numbers, ~hidden)
 
 
 def _sums(labels: Labels, trees: Trees, total: str) -> BoolArray:

@@ -1,4 +1,4 @@
-"""Releases to files: CSV with suppression marks for people, Parquet that keeps everything that is published.
+"""Releases to files: CSV with suppression marks for people, Parquet that keeps everything that is published, and more.
 
 The key ``discreet`` of a Parquet file's metadata holds a JSON note ``{"kind": "release", "schema": 1, …}`` with the
 kinds of figures, hierarchies, method and parameters. Neither file holds anything that is not in the release.
@@ -15,12 +15,17 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.core.errors import RequestError
+from discreet.core.files import write_whole
 from discreet.core.numerics import BoolArray, IntArray
-from discreet.table.arrow_files import Formulas, label_columns, refuse_format, write_csv, write_parquet
+from discreet.table.arrow_files import Formulas, label_columns, write_csv, write_parquet
 from discreet.table.figures import Figures, decimal_texts
+from discreet.table.flagged_writer import flagged, sdmx
 from discreet.table.frequencies import Frequencies
 from discreet.table.kinds import Kind
+from discreet.table.presentation import PLAIN, Presentation
 from discreet.table.roles import ENDS, PUBLISHED_AS
+from discreet.table.tab_writer import tab_files, write_tab_files
+from discreet.table.workbook_writer import workbook
 
 SCHEMA = 1
 """The version of the note that a Parquet file of a release carries."""
@@ -43,35 +48,43 @@ def write_figures(
     value: str,
     mark: str,
     formulas: Formulas = "defuse",
+    style: Presentation = PLAIN,
 ) -> tuple[Path, ...]:
-    """Write published tables, each to a file of its own; see :meth:`Release.write`.
+    """Write published tables, each to a file of its own unless it is a workbook; see :meth:`Release.write`.
 
     ``about`` says method, parameters and whether it is a trial, ``inner`` the inner counts if all are published.
     """
     file = Path(path)
-    suffix = file.suffix.lower()
-    if suffix not in (".csv", ".txt", ".parquet"):
-        raise refuse_format(file, ".csv", ".parquet")
-    _refuse_beside(parts, suffix, value)
+    form = style.format_of(file)
+    _refuse_beside(parts, form, value)
     names = [file] if len(parts) == 1 else [file.with_stem(f"{file.stem}-{i}") for i in range(1, len(parts) + 1)]
-    marks = None if suffix == ".parquet" else mark
-    columns = [_columns(part, value, marks, about) for part in parts]
-    for name, part, data in zip(names, parts, columns, strict=True):
-        if suffix == ".parquet":
-            note = {**about, **_note(part, value, inner if len(parts) == 1 else None)}
-            write_parquet(pa.table(data), name, {"kind": "release", "schema": SCHEMA, **note})
+    only = inner if len(parts) == 1 else None
+    notes = [{"kind": "release", "schema": SCHEMA, **about, **_note(part, value, only)} for part in parts]
+    if form == "xlsx":
+        book = workbook(parts, notes, style, defuse=formulas == "defuse")
+        write_whole(file, lambda temporary: temporary.write_bytes(book))
+        return (file,)
+    if form == "tab":
+        checked = [tab_files(part, name, about) for name, part in zip(names, parts, strict=True)]
+        return tuple(write_tab_files(found) for found in checked)
+    shown = {"parquet": None, "csv": style.symbols.get("suppressed", mark)}.get(form, "")
+    columns = [_columns(part, value, shown, about) for part in parts]
+    for name, part, data, note in zip(names, parts, columns, notes, strict=True):
+        if form == "parquet":
+            write_parquet(pa.table(data), name, note)
         else:
-            write_csv(pa.table(data), name, formulas=formulas)
+            dressed = {"flags": flagged, "sdmx-csv": sdmx}.get(form)
+            write_csv(pa.table(dressed(part, data, value, style) if dressed else data), name, formulas=formulas)
     return tuple(names)
 
 
-def _refuse_beside(parts: Sequence[Figures], suffix: str, value: str) -> None:
+def _refuse_beside(parts: Sequence[Figures], form: str, value: str) -> None:
     """Refuse what would be lost: measures in files of their own, and statistics where nothing says what they are."""
     for part in parts:
-        if part.measure or (part.statistics and suffix == ".parquet"):
+        if part.measure or (part.statistics and form not in ("csv", "flags", "parquet")):
             raise RequestError(
                 f"{part.measure or part.statistics[0].name} stands beside the figures; such a release is written "
-                "as CSV, one measure at a time: name a .csv file"
+                "as CSV or Parquet, one measure at a time: name a .csv or .parquet file"
             )
         taken = {value, PUBLISHED_AS, *ENDS, *part.names} & {column.name for column in part.statistics}
         if taken:
@@ -90,6 +103,7 @@ def _note(part: Figures, value: str, inner: Frequencies | None) -> dict[str, obj
         "kinds": [kind.to_dict() for kind in part.kinds],
         "hierarchies": {name: [tree.to_dict() for tree in trees] for name, trees in part.hierarchies.items()},
         "inner": None if inner is None else {"categories": inner.categories_by_name, "impossible": inner.impossible},
+        **({"statistics": {one.name: one.statistic.to_dict() for one in part.statistics}} if part.statistics else {}),
     }
 
 
@@ -147,6 +161,7 @@ def _columns(part: Figures, value: str, mark: str | None, about: Mapping[str, ob
     covered = part.hidden | is_interval
     if mark is None:
         data[value] = _numbers(part.values, part.decimals, covered)
+        data |= _statistics(part, None)
     else:
         shown = decimal_texts(part.values, part.decimals)
         data[value] = pa.array(np.where(covered, mark, shown).tolist(), pa.string())
@@ -169,11 +184,11 @@ def _columns(part: Figures, value: str, mark: str | None, about: Mapping[str, ob
     return data
 
 
-def _statistics(part: Figures, mark: str) -> dict[str, pa.Array]:
-    """Return a column of texts for each statistic, with the mark where it is not published."""
+def _statistics(part: Figures, mark: str | None) -> dict[str, pa.Array]:
+    """Return a column of texts for each statistic, with the mark, or nothing, where it is not published."""
     found, place = {}, {tuple(codes): row for row, codes in enumerate(part.codes.tolist())}
     for column in part.statistics:
-        texts = [mark] * len(part)
+        texts: list[str | None] = [mark] * len(part)
         for row, codes in enumerate(column.codes.tolist()):
             texts[place[tuple(codes)]] = column.text(row).rstrip("%")
         found[column.name] = pa.array(texts, pa.string())

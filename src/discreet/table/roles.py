@@ -49,6 +49,9 @@ GAP = r"^(?i:[^\pL\d]*|n/?a|nan|none|null)$"
 """What replaces a missing number: no letter and no digit, or a word for it."""
 DECIMAL, COMMA = r"[0-9]\.[0-9]*[1-9]|[0-9][eE][+-]?[0-9]|[%‰]", r",[0-9]"
 CODE = r"^0[0-9]"
+LABEL_NAME = re.compile(r"(.*?)[\s_.-]*(?:label|name|title|text|description|desc)", re.IGNORECASE)
+CODE_NAME = re.compile(r"(.*?)[\s_.-]*(?:code|id|key|nr|no)?", re.IGNORECASE)
+"""Names of columns of labels, and of the codes that these explain, with what they have in common."""
 
 
 @dataclass(frozen=True)
@@ -103,11 +106,18 @@ def roles(
         known = {POSSIBLE, PUBLISHED_AS, *(ENDS if set(ENDS) <= set(names) else ())}
         dimensions = [name for name in others if name not in known]
         dimensions = [name for name in dimensions if not aside.is_index(name, dimensions)]
+        dimensions = [name for name in dimensions if not aside.is_label(name, dimensions)]
         aside.check_long(dimensions)
     require(dimensions, others, "there is no dimension column")
     if not dimensions:
         raise DataError(f"there is no dimension beside the column of counts {found!r}; add one")
     return Roles(found, tuple(dimensions))
+
+
+def _definition(name: str, over: str) -> str:
+    """Return what a column called so may be, as an example of a definition."""
+    kind = next((one for one in ("median", "mean") if one in name.lower()), "percentage")
+    return f"{name}={kind}, over={over}" if kind == "percentage" else f"{name}={kind}"
 
 
 class _Aside:
@@ -155,9 +165,9 @@ class _Aside:
         if odd:
             raise RequestError(
                 f"column {odd[0]!r} looks like a statistic ({self._why(odd[0])}), not like a category that has counts; "
-                "say of a release which columns hold statistics (--statistic 'pct=percentage, over=column, ending=%'), "
-                "leave it out of the file (what is left out is not judged), or say that every column but the first is "
-                "a category (layout='wide', --layout wide)"
+                "say of a release which columns hold statistics (statistics=, --statistic 'pct=percentage, "
+                "over=column, ending=%'), leave it out of the file (what is left out is not judged), or say that every "
+                "column but the first is a category (layout='wide', --layout wide)"
             )
 
     def is_index(self, name: str, dimensions: Sequence[str]) -> bool:
@@ -166,6 +176,14 @@ class _Aside:
         if name != self.names[0] or not UNNAMED.fullmatch(name) or not others:
             return False
         return _numbers_rows(self.arrow.column(0)) and self._tell_apart(others)
+
+    def is_label(self, name: str, dimensions: Sequence[str]) -> bool:
+        """Say whether a column is called the label of another one's codes, and every code has one label."""
+        for code in dimensions:
+            if code != name and _is_label_of(name, code):
+                number = self._distinct([code])
+                return number > 1 and self._distinct([code, name]) == number
+        return False
 
     def check_long(self, dimensions: Sequence[str]) -> None:
         """Refuse columns that look like statistics, or like a numbering of the rows."""
@@ -184,9 +202,10 @@ class _Aside:
         rest = [name for name in dimensions if name not in odd] or list(dimensions[:1])
         raise RequestError(
             f"column {odd[-1]!r} looks like a statistic ({why}), not like a dimension; say what it is in a "
-            f"release (--statistic '{odd[-1]}=percentage, over={rest[0]}'), or name the columns that classify: "
-            f"without it (dimensions={rest}, --dimensions {','.join(rest)}), and it is left out and not judged, or "
-            f"with it (--dimensions {','.join(dimensions)}), and each of its values is a category"
+            f"release (statistics=, --statistic '{_definition(odd[-1], rest[0])}'), or name the columns that "
+            f"classify: without it (dimensions={rest}, --dimensions {','.join(rest)}), and it is left out and not "
+            f"judged, or with it (dimensions={list(dimensions)}, --dimensions {','.join(dimensions)}), and each of its "
+            "values is a category"
         )
 
     def _refuse_labels(self, dimensions: Sequence[str]) -> None:
@@ -230,6 +249,24 @@ class _Aside:
             f"column {i + 1} has no name{shown}; name it, or leave it out (pandas: index=False), or say which columns "
             f"classify (dimensions=, --dimensions {rest})"
         )
+
+
+def _is_label_of(label: str, code: str) -> bool:
+    """Say whether two names are those of labels and of the codes that they explain.
+
+    >>> pairs = (
+    ...     ("area_name", "area_code"),
+    ...     ("label", "code"),
+    ...     ("NACE label", "NACE"),
+    ...     ("area", "sex"),
+    ...     ("name", "sex"),
+    ... )
+    >>> [_is_label_of(*pair) for pair in pairs]
+    [True, True, True, False, False]
+    """
+    stem = LABEL_NAME.fullmatch(label)
+    other = CODE_NAME.fullmatch(code)
+    return bool(stem and other and stem[1].casefold() == other[1].casefold() and not LABEL_NAME.fullmatch(code))
 
 
 def called_statistic(name: str) -> bool:

@@ -91,6 +91,39 @@ class AdditiveAxis:
                 made[node].append(leaf)
         return tuple(frozenset(found) for found in made)
 
+    def finest(self, listed: Iterable[int], top: int) -> tuple[int, ...]:
+        """Return the finest labels below a total that a table tells apart which has rows for some labels.
+
+        A label is told apart if it, another one of the same sum, or something below one of them has a row. Of several
+        hierarchies, one may split what another keeps together: the finer labels are taken.
+
+        >>> axis = AdditiveAxis("x", ("Total", "g", "h", "a", "b", "c", "d"), ((0, (1, 2)), (1, (3, 4)), (2, (5, 6))))
+        >>> axis.finest([0, 2], 0), axis.finest([1, 3], 0)
+        ((1, 2), (2, 3, 4))
+        """
+        below: dict[int, list[tuple[int, ...]]] = {}
+        for parent, children in self.relations:
+            below.setdefault(parent, []).append(children)
+        reached, left = set[int](), list(listed)
+        while left:
+            at = left.pop()
+            if at not in reached:
+                reached.add(at)
+                left += self.parents.get(at, ())
+        found, seen, left = set[int](), set[int](), [top]
+        while left:
+            at = left.pop()
+            if at in seen:
+                continue
+            seen.add(at)
+            split = [children for children in below.get(at, ()) if not reached.isdisjoint(children)]
+            left += [child for children in split for child in children]
+            found |= set() if split else {at}
+        if found & below.keys() and sum(len(self.under[one]) for one in found) > len(self.under[top]):
+            under = [self.under[one] for one in found]
+            found = {one for one in found if not any(other < self.under[one] for other in under)}
+        return tuple(sorted(found))
+
     def top(self, table: Figures) -> int:
         """Return the place of a table's total along the dimension; tables without it sum over everybody."""
         part = table.part(self.name)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -35,6 +35,8 @@ ROUNDINGS = ("conventional", "half-even", "down", "unknown")
 """How a statistic was rounded: half away from 0, half to even, towards 0, or nobody knows."""
 MADE_OF = ("values", "figures")
 """What a statistic was computed from: the true values, or the figures as they are published."""
+WHERE = ("shown", "safe")
+"""Where a statistic is published beside a release: where its figures are shown, or wherever that is safe."""
 MOST_DECIMALS = 9
 """The most decimals of a statistic: more exceed what the integers of the equations can hold."""
 
@@ -86,6 +88,8 @@ class Statistic(Copied):
         rounding: one of :data:`ROUNDINGS`.
         decimals: to how many it was rounded; by default those that all entries show, and :data:`PRINTED` where each
             shows its own.
+        step: it was rounded to multiples of so many units of the last decimal; rounded down to them, it says from which
+            value on a range begins.
         made_of: ``"figures"`` if it was computed from the figures as published, rounded or perturbed.
         variable: what the respondents' values are called. Statistics of the same variable are taken together.
         unit: how many decimals respondents' values have.
@@ -93,6 +97,8 @@ class Statistic(Copied):
         most: what every respondent's value is at most.
         share: the share of respondents below a quantile.
         threshold: it is published only where what is below the line is at least so much.
+        where: it is published where its figures are ``"shown"``, or, of true values beside suppressed figures, wherever
+            the audit finds that ``"safe"``.
         extremes: whether 0 and 100 per cent are published; they say the same of everybody in a group.
         inside: the column in whose entries it is in brackets: 19 (6.1%); anything for a cross-table.
         ending: how names of the columns of a cross-table end that hold it, beside those of figures: men n, men %.
@@ -111,6 +117,7 @@ class Statistic(Copied):
     times: int = 0
     rounding: str = "conventional"
     decimals: int | None = None
+    step: int = 1
     made_of: str = "values"
     variable: str = "value"
     unit: int = 0
@@ -118,6 +125,7 @@ class Statistic(Copied):
     most: int | None = None
     share: Fraction = Fraction(1, 2)
     threshold: int = 0
+    where: str = "shown"
     extremes: bool = True
     inside: str = ""
     ending: str = ""
@@ -126,12 +134,15 @@ class Statistic(Copied):
         require([self.kind], (*LINEAR, *OF_VALUES, OTHER), "there is no statistic")
         require([self.rounding], ROUNDINGS, "there is no rounding")
         require([self.made_of], MADE_OF, "a statistic is not made of")
+        require([self.where], WHERE, "a statistic is not published where it is")
         object.__setattr__(self, "over", MappingProxyType(dict(self.over)))
         object.__setattr__(self, "times", self.times or LINEAR.get(self.kind, 1))
         if self.times < 1:
             raise RequestError(f"a {self.kind} is multiplied by {self.times}; give 1 or more (times=)")
         if self.decimals is not None and not PRINTED <= self.decimals <= MOST_DECIMALS:
             raise RequestError(f"a statistic has {self.decimals} decimals; give 0 to {MOST_DECIMALS} (decimals=)")
+        if not 1 <= self.step <= 10**MOST_DECIMALS:
+            raise RequestError(f"a statistic is rounded to multiples of {self.step}; give 1 or more (step=)")
         if not 0 <= self.unit <= 6:
             raise RequestError(f"respondents' values have {self.unit} decimals; give 0 to 6 (unit=)")
         if self.least is not None and self.most is not None and self.least > self.most:
@@ -191,6 +202,11 @@ class Statistic(Copied):
         named = [self.of, "" if self.constant is not None else self.per]
         return tuple(dict.fromkeys(name for name in named if name))
 
+    def renamed(self, names: Mapping[str, str]) -> Statistic:
+        """Return it for a table with some of its dimensions called by other names."""
+        over = {names.get(name, name): label for name, label in self.over.items()}
+        return replace(self, over=over, along=names.get(self.along, self.along))
+
     @classmethod
     def of_text(cls, text: str) -> Statistic:
         """Return the statistic that a text defines: ``percentage, over=sex, rounding=down``."""
@@ -225,7 +241,9 @@ class Statistic(Copied):
             given["decimals"] = PRINTED
         try:
             given |= {
-                key: int(given[key]) for key in ("times", "decimals", "unit", "threshold") if given.get(key) is not None
+                key: int(given[key])
+                for key in ("times", "decimals", "step", "unit", "threshold")
+                if given.get(key) is not None
             }
             given |= {"share": Fraction(str(given["share"]))} if "share" in given else {}
         except ValueError:
@@ -254,11 +272,11 @@ class Statistic(Copied):
         few = below is not None and below < self.threshold * 10**decimals
         if ratio is None or few or (not self.extremes and ratio in (0, 100)):
             return None
-        scaled = abs(ratio) * 10 ** max(self.decimals or 0, 0)
+        scaled = abs(ratio) * 10 ** max(self.decimals or 0, 0) / self.step
         whole, rest = divmod(scaled.numerator, scaled.denominator)
         tie = 2 * rest - scaled.denominator
         up = {"conventional": tie >= 0, "half-even": tie > 0 or (tie == 0 and whole % 2 == 1), "down": False}
-        return (-1 if ratio < 0 else 1) * (int(whole) + int(up[self.rounding]))
+        return (-1 if ratio < 0 else 1) * (int(whole) + int(up[self.rounding])) * self.step
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is said, as plain data."""
@@ -284,7 +302,8 @@ class Statistic(Copied):
             text = f"{self.kind} of {self.of or 'the figures'}{per}{f' over {over}' if over else ''}"
             text += f" along {self.along}" if self.along else ""
         rounding = {"conventional": "", "unknown": ", rounded in a way that is not known"}
-        made = ", made of published figures" if self.made_of == "figures" else ""
+        made = f", to multiples of {self.step}" if self.step > 1 else ""
+        made += ", made of published figures" if self.made_of == "figures" else ""
         return text + rounding.get(self.rounding, f", rounded {self.rounding}") + made
 
     __repr__ = __str__
@@ -323,6 +342,12 @@ class StatisticColumn(Copied):
         if self.codes.ndim != 2 or self.codes.shape[0] != self.values.size:
             raise DataError(f"{self.name}: give every statistic a value and a label along each dimension")
         share = self.statistic.kind in ("percentage", "cumulative") and self.statistic.times * 10**self.decimals
+        if (self.values % self.statistic.step).any():
+            odd = int(self.values[self.values % self.statistic.step != 0][0])
+            raise DataError(
+                f"{self.name} is {odd / 10**self.decimals:g}, no multiple of {self.statistic.step} units of its last "
+                "decimal; correct one of them (step=)"
+            )
         if share and ((self.values < 0) | (self.values > share)).any() and not self._may_exceed:
             wrong = int(self.values[(self.values < 0) | (self.values > share)][0])
             raise DataError(
@@ -338,11 +363,30 @@ class StatisticColumn(Copied):
     @property
     def admitted(self) -> Admitted:
         """The values that each statistic was rounded from, in halves of the last decimal."""
-        return admitted(self.values, self.statistic.rounding, 10 ** (self.decimals - self._printed))
+        step = self.statistic.step * 10 ** (self.decimals - self._printed)
+        return admitted(self.values, self.statistic.rounding, step)
 
     @property
     def _printed(self) -> IntArray:
         return np.asarray(self.printed, np.int64)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, columns as lists."""
+        return {
+            "name": self.name,
+            "statistic": self.statistic.to_dict(),
+            "codes": self.codes.T.tolist(),
+            "values": self.values.tolist(),
+            "decimals": self.decimals,
+            "printed": self._printed.tolist(),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> StatisticColumn:
+        """Return what :meth:`to_dict` wrote."""
+        values, statistic = np.array(data["values"], np.int64), Statistic.of_data(data["statistic"])
+        codes = np.array(data["codes"], np.int64).reshape(-1, values.size).T
+        return cls(data["name"], statistic, codes, values, data["decimals"], np.array(data["printed"], np.int64))
 
     def text(self, row: int) -> str:
         """Return a statistic as it is printed."""

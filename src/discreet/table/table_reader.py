@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -17,7 +18,7 @@ import pyarrow as pa
 from discreet.core.errors import DataError, require
 from discreet.core.numerics import IntArray
 from discreet.table import release_writer, table_writer
-from discreet.table.arrow_files import errors_of, read_arrow, read_arrow_rows
+from discreet.table.arrow_files import errors_of, published_tables, read_arrow, read_arrow_rows
 from discreet.table.axis import Axis
 from discreet.table.columns import coded_arrow, frequencies_from_columns
 from discreet.table.counts import Where, counts_from_arrow, numpy_from_arrow
@@ -28,6 +29,8 @@ from discreet.table.hierarchy import Hierarchy
 from discreet.table.kinds import Kind
 from discreet.table.release import Release
 from discreet.table.roles import ENDS, PUBLISHED_AS
+from discreet.table.statistic import Statistic, StatisticColumn
+from discreet.table.statistic_reader import read_column
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Respondents, named_units
@@ -71,9 +74,13 @@ def method_of(path: Path) -> str | None:
     if path.suffix.lower() == ".parquet":
         note = note_in(path, "release")
         return None if note is None else str(note.get("method", ""))
+    if path.suffix.lower() == ".xlsx":
+        tables = published_tables(path)
+        return str(json.loads(tables[0].schema.metadata[b"discreet"]).get("method", "")) if tables else None
     try:
         with path.open("rb") as stream:
-            return "its figures say how they were made" if PUBLISHED_AS.encode() in stream.readline(2**16) else None
+            told = PUBLISHED_AS.encode() in stream.readline(2**16).lower()
+            return "its figures say how they were made" if told else None
     except OSError:
         return None
 
@@ -267,8 +274,16 @@ def release_from_arrow(arrow: pa.Table, note: Mapping[str, Any]) -> Release:
             absent=note["absent"],
             upper=upper,
         )
+        stated = note.get("statistics") or {}
+        figures = replace(figures, statistics=tuple(_statistic(arrow, figures, *one) for one in stated.items()))
         inner = None if note["inner"] is None else _inner(figures, note["inner"])
         return Release(inner, note["method"], note["parameters"], (figures,), trial=bool(note.get("trial")))
+
+
+def _statistic(arrow: pa.Table, figures: Figures, name: str, said: Mapping[str, Any]) -> StatisticColumn:
+    """Return a column of statistics: texts that are empty where none is published."""
+    texts = np.array(["" if text is None else text for text in arrow[name].to_pylist()], dtype=object)
+    return read_column(name, Statistic.of_data(said), texts, figures.codes, (), lambda row: f"row {row}")
 
 
 def _units(column: pa.ChunkedArray, scale: int) -> IntArray:

@@ -18,6 +18,7 @@ from discreet.table.figures import Figures, families_of
 from discreet.table.grid import Grid, recode
 from discreet.table.hierarchy import Hierarchy, Prefixes
 from discreet.table.inspection import SHOWN, InspectedColumn, Inspection, figures_dict
+from discreet.table.tab_writer import hierarchy_name, rda_text
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Largest, Level, Response
 from discreet.tabulation.rda import Metadata, Variable, read_rda, text_of
@@ -271,21 +272,18 @@ def write_tab(
     if upper is not None:
         columns.append(("UpperPL", ["<NUMERIC> <UPPERPL>"], np.nan_to_num(upper)))
     written: list[Path] = []
-    meta = [f'   <SEPARATOR> "{separator}"']
+    dimensions: list[tuple[str, str, str | None]] = []
     for axis in tabulation.axes:
-        meta += [axis.name, "    <RECODEABLE>", f'    <TOTCODE> "{axis.total}"']
-        tree = axis.hierarchies[0]
-        if tree.depth > 1:
-            target = file.with_name(f"{file.stem}_{_plain(axis.name)}.hrc")
-            tree.write(target)
-            written.append(target)
-            meta += ["    <HIERARCHICAL>", f'    <HIERCODELIST> "{target.name}"', '    <HIERLEADSTRING> "@"']
-    for variable, keywords, _ in columns:
-        meta += [variable, *(f"    {keyword}" for keyword in keywords)]
+        named = hierarchy_name(file, axis.name) if axis.hierarchies[0].depth > 1 else None
+        if named is not None:
+            axis.hierarchies[0].write(file.with_name(named))
+            written.append(file.with_name(named))
+        dimensions.append((axis.name, axis.total, named))
+    described = rda_text(separator, dimensions, [(variable, keywords) for variable, keywords, _ in columns])
     labels = [[f'"{axis.codes[code]}"' for code in tabulation.codes(axis.name)] for axis in tabulation.axes]
     figures = [[_figure(figure) for figure in column] for _, _, column in columns]
     metadata = file.with_suffix(".rda")
-    write_text(metadata, "\n".join(meta) + "\n", private=True)
+    write_text(metadata, described, private=True)
     text = "".join(f"{separator.join(row)}\n" for row in zip(*labels, *figures, strict=True))
     write_text(file, text, private=True)
     return [*written, metadata, file]
@@ -305,7 +303,3 @@ def _figure(value: Any) -> str:
         return str(value)
     number = float(value)
     return str(int(number)) if number == int(number) and abs(number) < 1e15 else repr(number)
-
-
-def _plain(name: str) -> str:
-    return "".join(c if c.isalnum() else "_" for c in name)

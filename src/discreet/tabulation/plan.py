@@ -85,8 +85,9 @@ def _axis_map(dimension: DimensionSpec, keys: Sequence[Key], missing: Missing, p
         if lost and missing == "error":
             what = "is empty" if key[0] in (None, "") else f"is {key[0]!r}, which means missing"
             raise DataError(
-                f"{place(dimension.columns[0], key[0])}: dimension {dimension.name!r} {what}; correct it, or pass "
-                "missing='category' (--missing category) or missing='drop' (--missing drop)"
+                f"{place(dimension.columns[0], key[0])}: dimension {dimension.name!r} {what}; correct it, make a "
+                "category of it (missing='category', --missing category), or leave it out (missing='drop', --missing "
+                "drop)"
             )
         rows.append((MISSING,) if lost else key)
     # The finest code of nested columns is the last that is given.
@@ -110,7 +111,7 @@ def _hierarchies(dimension: DimensionSpec, rows: Sequence[Key], own: Sequence[st
     if dimension.total in ordered:
         raise DataError(
             f"{place(dimension.columns[-1], dimension.total)}: category {dimension.total!r} of dimension "
-            f"{dimension.name!r} is also the code of the total; name the total otherwise (--total)"
+            f"{dimension.name!r} is also the code of the total; name the total otherwise (total=, --total)"
         )
     trees: list[Hierarchy] = []
     if len(dimension.columns) > 1:
@@ -136,7 +137,7 @@ def _hierarchies(dimension: DimensionSpec, rows: Sequence[Key], own: Sequence[st
         shown = ", ".join(repr(code) for code in strangers[:8]) + (" and more" if len(strangers) > 8 else "")
         raise DataError(
             f"{place(dimension.columns[-1], strangers[0])}: {len(strangers)} codes of dimension {dimension.name!r} are "
-            f"in no hierarchy: {shown}; add them, or put them under the total with outside='total' (--outside total)"
+            f"in no hierarchy: {shown}; add them, or put them under the total (outside='total', --outside total)"
         )
     return [trees[0].with_codes(odd), *trees[1:]] if odd else trees
 

@@ -112,7 +112,7 @@ def _selection(paths: tuple[Path, ...], table: str | None, query: str | None) ->
     if len(paths) > 1:
         raise RequestError("records come from one database at a time; name one")
     if (table is None) == (query is None):
-        raise RequestError(f"{paths[0]} is a database: name a table (--table) or a query (--query)")
+        raise RequestError(f"{paths[0]} is a database: name a table (table=, --table) or a query (query=, --query)")
     return query if query is not None else f'SELECT * FROM "{table}"'
 
 

@@ -99,7 +99,7 @@ class TableSpec:
                 twice = next(name for name in listed if listed.count(name) > 1)
                 raise RequestError(f"{what} {twice!r} is named twice; name each once")
         if self.estimates and self.weight is None:
-            raise RequestError("estimates are weighted sums; name the column of weights (weight, --weight)")
+            raise RequestError("estimates are weighted sums; name the column of weights (weight=, --weight)")
         if self.estimates and not self.responses:
             assert self.weight is not None
             object.__setattr__(self, "responses", (ResponseSpec(self.weight),))

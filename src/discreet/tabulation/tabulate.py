@@ -136,6 +136,14 @@ def tabulate_keyed(
     return tabulation, columns["key"]
 
 
+def tabulate_with_keys(
+    records: Any, spec: TableSpec, *, progress: Progress | None = None
+) -> tuple[Tabulation, IntArray]:
+    """Tabulate by a whole specification that names the column of record keys, which are added up in every cell."""
+    tabulation, columns = _tabulated(records, spec, {"progress": progress})
+    return tabulation, columns["key"]
+
+
 def _tabulated(records: Any, by: TableSpec | By, options: dict[str, Any]) -> tuple[Tabulation, Mapping[str, Any]]:
     """Return the tabulation, and the columns that the engine made."""
     run: dict[str, Any] = {"memory": MEMORY, "workers": None, "progress": None}
@@ -221,7 +229,7 @@ def _specification(
         )
     values = [value] if isinstance(value, str) else list(value or ())
     if shadow is not None and not values:
-        raise RequestError("a shadow variable is judged in place of a magnitude; name the magnitude (value, --value)")
+        raise RequestError("a shadow variable is judged in place of a magnitude; name the magnitude (value=, --value)")
     return TableSpec(tuple(dimensions), tuple(ResponseSpec(name, shadow) for name in values), **rest)
 
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import LimitError
-from discreet.core.numerics import FloatArray
+from discreet.core.numerics import FloatArray, log_gamma
 from discreet.uniques.log_probabilities import log1p_complex, log_negative_binomial, log_poisson
 from discreet.uniques.urn import Urn
 
@@ -170,8 +170,6 @@ class _Factor:
     def make(cls, group: CellGroup, reinforced: bool) -> _Factor:
         if group.high is None:
             return cls(group, None)
-        from scipy.special import gammaln
-
         if group.high - group.low > _TERMS:
             raise LimitError(
                 f"a restriction allows {group.high - group.low + 1:,} different counts of one cell, more than the "
@@ -179,8 +177,8 @@ class _Factor:
             )
         x = np.arange(group.low, group.high + 1, dtype=np.float64)
         w = group.weight
-        rising = gammaln(w + x) - gammaln(w) if reinforced else x * np.log(w)
-        return cls(group, (x, rising - gammaln(x + 1.0)))
+        rising = log_gamma(w + x) - log_gamma(w) if reinforced else x * np.log(w)
+        return cls(group, (x, rising - log_gamma(x + 1.0)))
 
     def moments(self, circle: _Circle) -> tuple[float, float, float]:
         """Log of the mass that the restriction keeps, mean and variance of what it leaves."""
@@ -383,12 +381,10 @@ def rare_law(urn: Urn, group: CellGroup) -> UntouchedLaw:
     >>> law.start, law.pmf.round(12).tolist()
     (0, [1.0, 0.0])
     """
-    from scipy.special import gammaln
-
     s = group.count
     # A set of cells that is everything there is cannot stay untouched once a ball falls; the urn knows.
     j = np.arange(min(s, _ALTERNATING) + 1)
-    choose = gammaln(s + 1.0) - gammaln(j + 1.0) - gammaln(s - j + 1.0)
+    choose = log_gamma(s + 1.0) - log_gamma(j + 1.0) - log_gamma(s - j + 1.0)
     logs = choose + urn.log_miss(np.minimum(j * group.weight, urn.total))
     size = float(np.exp(np.logaddexp.reduce(logs + j * np.log(2.0))))
     if size > 1e4 or (s > _ALTERNATING and logs[-1] + _ALTERNATING * np.log(2.0) > -44.0):
@@ -396,7 +392,7 @@ def rare_law(urn: Urn, group: CellGroup) -> UntouchedLaw:
     last = int(np.flatnonzero(logs + j * np.log(2.0) > -60.0)[-1]) if s else 0
     u, k = np.arange(last + 1)[:, None], np.arange(last + 1)[None, :]
     above = k >= u
-    ways = gammaln(k + 1.0) - gammaln(np.where(above, u, 0) + 1.0) - gammaln(np.where(above, k - u, 0) + 1.0)
+    ways = log_gamma(k + 1.0) - log_gamma(np.where(above, u, 0) + 1.0) - log_gamma(np.where(above, k - u, 0) + 1.0)
     terms = np.where(above, np.exp(ways + logs[: last + 1]) * np.where((k - u) % 2 == 0, 1.0, -1.0), 0.0)
     pmf = np.maximum(terms.sum(axis=1), 0.0)
     return UntouchedLaw(0.0, 0, pmf / pmf.sum())

@@ -15,7 +15,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.numerics import FloatArray
+from discreet.core.numerics import FloatArray, log_gamma, stirling_series
 
 Pair = tuple[FloatArray, FloatArray]
 _HALF_LOG_2PI = 0.91893853320467274178
@@ -28,14 +28,9 @@ def stirling_error(x: FloatArray) -> FloatArray:
     >>> float(stirling_error(np.array([1e9]))[0]) * 12e9
     1.0
     """
-    from scipy.special import gammaln
-
-    large = np.maximum(x, 16.0)
-    inverse = 1.0 / (large * large)
-    series = 1.0 / 12 - inverse * (1.0 / 360 - inverse * (1.0 / 1260 - inverse * (1.0 / 1680 - inverse * (1.0 / 1188))))
     small = np.where(x < 16.0, x, 1.0)
-    direct = gammaln(small + 1.0) - (small + 0.5) * np.log(small) + small - _HALF_LOG_2PI
-    return np.where(x < 16.0, direct, series / large)
+    direct = log_gamma(small + 1.0) - (small + 0.5) * np.log(small) + small - _HALF_LOG_2PI
+    return np.where(x < 16.0, direct, stirling_series(np.maximum(x, 16.0)))
 
 
 def deviance(y: FloatArray, mean: FloatArray, difference: FloatArray) -> FloatArray:

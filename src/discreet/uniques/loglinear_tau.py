@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError, RequestError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import FloatArray, IntArray, mean_inverse
 from discreet.core.text import Face, Result, figure
 from discreet.models.loglinear import fit_margins
 from discreet.table import Table
@@ -240,8 +240,6 @@ def loglinear_risk(table: Table, margins: Margins = "main", **scale: Unpack[Scal
 
 def risk_of(fitted: Rates) -> LogLinearRisk:
     """Return the risks under a fitted model."""
-    from scipy.special import hyp1f1
-
     table = fitted.table
     dense = np.zeros(table.size)
     dense[table.cells] = table.counts
@@ -251,10 +249,10 @@ def risk_of(fitted: Rates) -> LogLinearRisk:
     unique = table.counts == 1
     first = np.where(unique, alone(rate, fraction)[0], 0.0)
     second = np.where(unique, matched(rate, fraction)[0], 0.0)
-    # E(1/F | f) with F − f Poisson(m) is ∫₀¹ u^{f−1}·e^{−m(1−u)} du = ₁F₁(1; f+1; −m)/f.
+    # E(1/F | f) with F − f Poisson(m) is ∫₀¹ u^{f−1}·e^{−m(1−u)} du.
     m = (1.0 - fraction) * rate
     rest = ~unique
-    second[rest] = hyp1f1(1.0, table.counts[rest] + 1.0, -m[rest]) / table.counts[rest]
+    second[rest] = mean_inverse(table.counts[rest], m[rest])
     overall = float(table.total / (table.counts / fraction).sum())
     return LogLinearRisk(
         model=fitted.margins,

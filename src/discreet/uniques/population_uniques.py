@@ -6,17 +6,16 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.effort import DrawOptions, Effort
 from discreet.core.errors import RequestError
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.progress import Progress
-from discreet.core.random import Seed
 from discreet.core.text import Face, Result, brief, columns, figure, html_table
-from discreet.reading.reading import Reading
+from discreet.reading.reading import EstimateOptions, Reading
 from discreet.reading.sample_pair import open_sample
 from discreet.table import Table
 from discreet.table.frequencies import DENSE_LIMIT
@@ -232,6 +231,13 @@ class PopulationUniques(Result):
         return super()._repr_html_() + html_table(*self.cell_rows(10))
 
 
+class UniquesOptions(EstimateOptions, total=False):
+    """How a sample is read, how much is drawn, and what mistakes cost."""
+
+    b: float
+    c: float
+
+
 def population_uniques(
     sample: Any,
     population: int,
@@ -240,14 +246,8 @@ def population_uniques(
     model: Model | None = "select",
     fractions: npt.ArrayLike | None = None,
     level: float = 0.9,
-    b: float = 1.0,
-    c: float = 1.0,
     slices: Sequence[str] | None = None,
-    draws: int = 2000,
-    seed: Seed = None,
-    workers: int | None = None,
-    progress: Progress | None = None,
-    **reading: Any,
+    **options: Unpack[UniquesOptions],
 ) -> PopulationUniques:
     """Estimate how many sample uniques are alone in the population, and which ones.
 
@@ -259,20 +259,26 @@ def population_uniques(
             ``"two-way"``, margins of your own, or None for no model.
         fractions: sampling fractions per cell, in place of n/N, for the log-linear model.
         level: probability of the credible intervals.
-        b: loss when a population unique is taken for safe.
-        c: loss when somebody is protected for nothing.
         slices: dimensions for which τ̃ is given by category; by default all.
-        draws: populations drawn where an exact law takes too long.
+        options: those below.
+
+    Keyword Args:
+        b: loss when a population unique is taken for safe (1).
+        c: loss when somebody is protected for nothing (1).
+        draws: populations drawn where an exact law takes too long (2,000).
         seed: for drawing.
         workers: threads of the model selection.
         progress: told how far the work is.
-        reading: how a file or frame is read, as for :func:`discreet.assess`.
+        by, value, contributor, …: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> table = Table.from_array([[4, 8, 1, 15, 12], [6, 7, 5, 11, 9]], ["sex", "years"])
     >>> result = population_uniques(table, 400)
     >>> result.sample_uniques, round(result.priors["uniform"].tau.total.mean, 4)
     (1, 0.0448)
     """
+    b, c = options.pop("b", 1.0), options.pop("c", 1.0)
+    effort, reading = Effort(draws=2000).among(options, DrawOptions)
+    draws, seed = effort.draws, effort.seed
     sample = open_sample(sample, Reading.of(reading))
     table = sample.table if isinstance(sample, Records) else sample
     known: dict[str, PriorView] = {}
@@ -294,7 +300,7 @@ def population_uniques(
         weighted = sample.weighted if isinstance(sample, Records) else None
         sizes = Scale(fractions=fractions, weighted=weighted, population=None if fractions is not None else population)
         if model == "select":
-            selection = forward_selection(table, **sizes, workers=workers, progress=progress)
+            selection = forward_selection(table, **sizes, workers=effort.workers, progress=effort.progress)
         else:
             selection = choose(table, [model], **sizes)
         note = selection.chosen.warning

@@ -132,7 +132,7 @@ def forward_selection(
     left = list(combinations(table.names, 2))
     total = len(left)
     while _z(path[-1], criterion) > limit and left:
-        tried = run(attempt, [(*model, pair) for pair in left], workers=workers)
+        tried = run(attempt, [(*model, pair) for pair in left], workers=workers, apart=True)
         fitted = {i: risk for i, risk in enumerate(tried) if risk is not None}
         if not fitted:
             break

@@ -23,13 +23,14 @@ BESIDE = READING | {"release", "title", "period"}
 
 @dataclass(frozen=True)
 class Judgement:
-    """The verdict of a command on one release, and which file that was."""
+    """The verdict of a command on one release, and which file that was; ``head`` is that of the ledger beside it."""
 
     verdict: str
     command: str
     sha256: str | None
     policy: str = ""
     limits: Mapping[str, Any] | None = None
+    head: str = ""
 
 
 class Judgements:
@@ -55,24 +56,34 @@ class Judgements:
             self.alone[release] = Judgement(verdict, command, _hash(folder, release), "", given)
         elif name == "ledger check" and set(given) <= BESIDE:
             release = str(given.get("release", ""))
-            self.beside[release] = Judgement(verdict, command, _hash(folder, release))
+            head = str(told.get("head", ""))
+            self.beside[release] = Judgement(verdict, command, _hash(folder, release), head=head)
 
     def of(
-        self, release: str, sha256: str | None, *, ledger: bool, limits: Callable[[], Mapping[str, Any]]
+        self, release: str, sha256: str | None, *, head: str | None, limits: Callable[[], Mapping[str, Any]]
     ) -> Judgement:
-        """Return the verdict on a release as it is now, the worse one of that alone and that beside the ledger."""
+        """Return the verdict on a release as it is now, the worse one of that alone and that beside the ledger.
+
+        ``head`` is that of the ledger as it is now, None without a ledger.
+        """
         own = self.alone.get(release)
         if own is None or own.sha256 != sha256:
             raise RequestError("no verdict was reached on this file as it is now; reach one, then sign")
         if own.limits is not None and own.limits != _asked(own.limits, limits()):
             raise RequestError(f"{own.command!r} did not ask what the policy asks; reach a verdict under it, then sign")
-        if not ledger or own.verdict not in MAY:
+        if head is None or own.verdict not in MAY:
             return own
         other = self.beside.get(release)
         if other is None or other.sha256 != sha256:
             raise RequestError("this file was not checked against the ledger as it is now; check it, then sign")
+        if other.head != head:
+            raise RequestError(
+                "the ledger has changed since this file was checked against it; check it again, then sign"
+            )
         commands = f"{own.command}; {other.command}"
-        return Judgement(own.verdict if other.verdict == "safe" else other.verdict, commands, sha256, own.policy)
+        return Judgement(
+            own.verdict if other.verdict == "safe" else other.verdict, commands, sha256, own.policy, head=head
+        )
 
 
 def signature(given: Mapping[str, Any], judgement: Judgement | None, release: str, policy: str) -> dict[str, Any]:
@@ -94,6 +105,7 @@ def signature(given: Mapping[str, Any], judgement: Judgement | None, release: st
         "verdict": "" if judgement is None else judgement.verdict,
         "policy": "" if judgement is None else judgement.policy or policy,
         "judged by": "" if judgement is None else judgement.command,
+        "ledger": "" if judgement is None else judgement.head,
         "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     }
 

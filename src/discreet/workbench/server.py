@@ -55,6 +55,7 @@ class Workbench:
         self.workspace = Workspace()
         self.workers = Workers(perform, self.workspace.folder, after=self._note)
         self.ledger = ledger
+        self.seen = ledger is not None and ledger.exists()
         self.port = port
         self.keys = Keys()
         self.opened: str | None = None
@@ -229,7 +230,18 @@ class Workbench:
         return {"ledger": None if self.ledger is None else self.ledger.name, "begun": self._begun()}
 
     def _begun(self) -> bool:
-        return self.ledger is not None and self.ledger.exists()
+        """Say whether there is a ledger; one that was there and is gone counts as one."""
+        self.seen |= self.ledger is not None and self.ledger.exists()
+        return self.seen
+
+    def _head(self) -> str | None:
+        """Return the head of the ledger as it is now, None if none was begun."""
+        if self.ledger is None or not self._begun():
+            return None
+        from discreet.decide.ledger import Ledger
+
+        with Ledger(self.ledger, create=False) as book:
+            return book.history().head.digest
 
     def _known(self, number: int) -> Job:
         job = self.workers.job(number)
@@ -285,7 +297,9 @@ class Workbench:
             held: Mapping[str, Any] = found["limits"]
             return held
 
-        return self.workspace.sign(name, await _object(request), ledger=self._begun(), limits=limits)
+        given = await _object(request)
+        head = await asyncio.to_thread(self._head)
+        return self.workspace.sign(name, given, head=head, limits=limits)
 
     async def _save(self, name: str) -> Response:
         made = await asyncio.to_thread(self.workspace.save, name)

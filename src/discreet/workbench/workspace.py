@@ -32,6 +32,8 @@ VERSION = 1
 """The version of saved sessions."""
 LARGEST_STATE, LARGEST_SESSION = 4 * 2**20, 2 * 2**30
 """The most bytes of a page's state and of an unpacked session: round choices, far above what people make."""
+LONGEST = 255
+"""The most bytes of a name that file systems take."""
 NAME = re.compile(r"[^/\\\0-\x1f<>:\"|?*]{1,120}")
 
 
@@ -103,7 +105,8 @@ class Workspace:
     def path(self, name: str) -> Path:
         """Return a file of the folder."""
         path = self.folder / name
-        if Path(name).name != name or name.startswith(".") or not path.is_file():
+        odd = len(os.fsencode(name)) > LONGEST or Path(name).name != name or name.startswith(".")
+        if odd or not path.is_file():
             raise RequestError(f"there is no file {name[:80]!r} in this session; open it first")
         return path
 
@@ -134,15 +137,18 @@ class Workspace:
         session.judgements.note(order.values, order.name, order.command, printed, self.folder)
 
     def sign(
-        self, name: str, given: Mapping[str, Any], *, ledger: bool, limits: Callable[[str], Mapping[str, Any]]
+        self, name: str, given: Mapping[str, Any], *, head: str | None, limits: Callable[[str], Mapping[str, Any]]
     ) -> dict[str, Any]:
-        """Add a signature to what was judged here; the second one under the same release is another person's."""
+        """Add a signature to what was judged here; the second one under the same release is another person's.
+
+        ``head`` is that of the ledger as it is now, None without a ledger.
+        """
         session = self.session(name)
         release, policy = str(given.get("release") or ""), str(given.get("policy", ""))
         digest_now = sha256(self.path(release)) if release else None
         judgement = None
         try:
-            judgement = session.judgements.of(release, digest_now, ledger=ledger, limits=lambda: limits(policy))
+            judgement = session.judgements.of(release, digest_now, head=head, limits=lambda: limits(policy))
         except RequestError:
             if given.get("decision") == "approved":
                 raise

@@ -24,9 +24,9 @@ def possible(p: Problem, cell: int, amount: float, hidden: BoolArray, down: Floa
     """Say by a linear program whether a cell can move by an amount while hidden cells alone move with it."""
     lower, upper = np.where(hidden, -down, 0.0), np.where(hidden, up, 0.0)
     lower[cell] = upper[cell] = amount
-    none = np.zeros(p.matrix.shape[0])
+    none = np.zeros(p.on.starts.size - 1)
     bounds = np.stack([lower, upper], axis=1)
-    return bool(linprog(np.zeros(p.size), A_eq=p.matrix, b_eq=none, bounds=bounds).status == 0)
+    return bool(linprog(np.zeros(p.size), A_eq=p.rows.dense(p.size), b_eq=none, bounds=bounds).status == 0)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -49,7 +49,7 @@ def test_a_way_is_found_exactly_where_a_linear_program_finds_one(seed: int) -> N
         shift = np.zeros(p.size)
         shift[found] = moves
         assert np.unique(found).size == count
-        assert not (p.matrix @ shift).any()
+        assert not p.rows.sums(shift).any()
         others = found[found != cell]
         assert hidden[others].all()
         assert (-down <= shift)[others].all()

@@ -15,21 +15,16 @@ is not known, and nothing is claimed about it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from discreet.auditing.laws.law import Judged
 from discreet.auditing.laws.tables import Likelihood, judge
-from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, index_ranges
 from discreet.core.progress import Progress
-from discreet.core.sparse import row_of
+from discreet.core.sparse import Rows, row_of
 from discreet.feasible.bounds import Bounds
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 
 def by_method(
@@ -73,15 +68,13 @@ class Shape:
         derived: sums that nothing is published about, in an order in which parts come before wholes.
     """
 
-    def __init__(self, leaves: csr_array, cell: BoolArray, tied: BoolArray, derived: IntArray) -> None:
+    def __init__(self, leaves: Rows, cell: BoolArray, tied: BoolArray, derived: IntArray) -> None:
         self.leaves, self.cell, self.tied, self.derived = leaves, cell, tied, derived
         self.lone: BoolArray = cell & ~tied
 
     @classmethod
     def of(cls, equations: Equations) -> Shape:
         """Find the cells of every sum by putting the equations into each other, one for every sum."""
-        from scipy.sparse import csr_array, diags_array
-
         n = equations.lower.size
         first = equations.starts[:-1]
         parent = equations.columns[first]
@@ -93,32 +86,35 @@ class Shape:
         equation = row_of(equations.starts)
         below = chosen[equation]
         below[first] = False
-        at = (parent[equation[below]], equations.columns[below])
-        step = csr_array((np.ones(at[0].size), at), shape=(n, n))
-        leaves = diags_array((~composite).astype(np.float64)).tocsr()
-        reach = leaves
-        while True:
-            further = leaves + step @ reach
-            if (further != reach).nnz == 0:
-                break
-            reach = further
+        at = parent[equation[below]], equations.columns[below]
+        parts = Rows.gathered(*at, np.ones(at[0].size), (n, n))
+        # What a sum is made of takes its place until only cells are left.
+        row, column = np.arange(n), np.arange(n)
+        found = []
+        while row.size:
+            cells = ~composite[column]
+            found.append((row[cells], column[cells]))
+            row, column = row[~cells], column[~cells]
+            entry, within = index_ranges(parts.starts[column], parts.starts[column + 1])
+            row, column = row[entry], parts.columns[within]
+        row, column = (np.concatenate(side) for side in zip(*found, strict=True))
+        reach = Rows.gathered(row, column, np.ones(row.size), (n, n))
         told = composite & ((equations.source >= 0) | (equations.lower > 0) | (equations.upper < UNBOUNDED))
         # A sum that is asked about by name has no range but that of its cells.
         told[equations.positions.size :] = False
         tied = told.copy()
-        tied[reach[np.flatnonzero(told)].indices] = True
+        tied[reach.taken(np.flatnonzero(told)).columns] = True
         return cls(reach, ~composite, tied, np.flatnonzero(composite & ~told))
 
     def sums(self, figures: FloatArray, at: IntArray) -> FloatArray:
         """Return the sum of figures over the cells of each position, which may be a cell itself."""
-        found: FloatArray = self.leaves[at] @ figures
-        return found
+        return self.leaves.taken(at).sums(figures)
 
     def most(self, figures: FloatArray, sums: IntArray) -> FloatArray:
         """Return the largest figure among the cells of each sum, 0 where there is none."""
-        part = self.leaves[sums]
+        part = self.leaves.taken(sums)
         found = np.zeros(sums.size)
-        np.maximum.at(found, row_of(part.indptr), figures[part.indices])
+        np.maximum.at(found, part.of, figures[part.columns])
         return found
 
 

@@ -16,6 +16,7 @@ WRITTEN = {
     "cell-key": "cell_key",
     "ptable": "cell_key",
     "redesign": "redesign",
+    "chain": "chain",
     "sample-records": "microdata",
     "swap-records": "microdata",
     "simulation": "simulation",

@@ -15,9 +15,10 @@ import typer
 
 from discreet.cli import options, show
 from discreet.cli.compose import composed, explained, option, parameter
+from discreet.cli.deadline import in_time
 from discreet.cli.options import in_output
 from discreet.cli.protection_record import write_protection_record
-from discreet.cli.reading_options import NamedOriginal, defined_statistics, opened
+from discreet.cli.reading_options import Beside, NamedOriginal, opened
 from discreet.core.errors import RequestError
 from discreet.core.text import settings_text
 from discreet.protect.base import Original, Protected, check_anybody
@@ -26,25 +27,23 @@ from discreet.reading.opened import Opened
 from discreet.reading.original import open_linked
 from discreet.table import Table
 from discreet.table.arrow_files import Formulas
-from discreet.table.published_statistics import with_published
+from discreet.table.presentation import ENDINGS as PUBLISHED
+from discreet.table.presentation import PLAIN, Presentation
 from discreet.table.release import TRIAL
 
 if TYPE_CHECKING:
     from discreet.reading.reading import Reading
+    from discreet.table.statistic import Statistic
     from discreet.utility.loss import InformationLoss
 
 ENDINGS = (".csv", ".parquet")
-"""The formats that releases are written in."""
-Output = Annotated[Path | None, in_output("Write the release: .csv or .parquet.")]
-PublishedStatistic = Annotated[
-    list[str] | None,
-    in_output("COLUMN=DEFINITION of a statistic to publish, where its figures are: 'pct=percentage, over=sex'."),
-]
-StatisticFile = Annotated[Path | None, in_output("A TOML file of such definitions.")]
+"""The formats that records are written in."""
+Output = Annotated[Path | None, in_output("Write the release: .csv, .parquet, .xlsx or .tab.")]
 Record = Annotated[
     Path | None, in_output("Write a record, with the seed, from which discreet replay makes the release again.")
 ]
-NO_DRAW = options.Draw()
+NO_DRAW, NO_STATISTICS = options.Draw(), Beside()
+PLAINLY = options.Publishing()
 Linked = Annotated[list[Path] | None, option("A further table, read as FILE is and protected together with it.")]
 Read = Callable[[Path | None, "Reading", dict[str, Any]], Callable[[], Any]]
 Finish = Callable[[Protected, "show.Console"], None]
@@ -80,16 +79,16 @@ def protects(
         how: NamedOriginal,
         output: Path | None,
         record: Path | None,
-        keep_formulas: bool,
+        publishing: options.Publishing = PLAINLY,
         json: bool,
         draw: options.Draw = NO_DRAW,
-        statistic: list[str] | None = None,
-        statistics: Path | None = None,
+        beside: Beside = NO_STATISTICS,
         **given: Any,
     ) -> None:
         seed = draw.taken() if random else None
         others = (given.pop("linked") or []) if linked else []
-        show.check_output(output, how.file, how.impossible, *others, endings=ENDINGS)
+        show.check_output(output, how.file, how.impossible, *others, endings=PUBLISHED)
+        style = publishing.style(output)
         kept = Kept.of(context, output, record, seed)
         reading = how.reading()
         reader = read(how.file, reading, given) if read is not None else lambda: opened(how.file, reading)
@@ -111,21 +110,42 @@ def protects(
             done = done.as_trial() if draw.trial else done
         if isinstance(found, Opened) and found.note:
             done = replace(done, notes=(found.note, *done.notes))
-        if statistic or statistics:
-            defined = defined_statistics(statistic, statistics)
-            done = replace(done, release=with_published(done.release, defined))
-        formulas: Formulas = "keep" if keep_formulas else "defuse"
-        deliver(done, true, kept, as_program=json, finish=finish, formulas=formulas)
+        if wanted := beside.defined():
+            done = _with_statistics(done, true, wanted, getattr(method, "response", None))
+        deliver(done, true, replace(kept, style=style, formulas=publishing.formulas), as_program=json, finish=finish)
 
     command.__name__ = build.__name__
     mine = [one for one in own.values() if one.name != "original"]
     mine += [parameter("linked", Linked, None)] if linked else []
     drawn = [parameter("draw", options.Draw)] if random else []
-    beside = [parameter("statistic", PublishedStatistic, None), parameter("statistics", StatisticFile, None)]
-    written = [parameter("output", Output, None), *beside, parameter("record", Record, None), *drawn]
-    written += [parameter("keep_formulas", options.KeepFormulas, False)]
+    written = [
+        parameter("output", Output, None),
+        parameter("beside", Beside),
+        parameter("record", Record, None),
+        *drawn,
+    ]
+    written += [parameter("publishing", options.Publishing)]
     every = [parameter("context", typer.Context), *mine, parameter("how", NamedOriginal), *written]
     return composed(command, explained(build, examples), [*every, parameter("json", options.Json, False)])
+
+
+def _with_statistics(
+    done: Protected, original: Original, wanted: Mapping[str, Statistic], response: str | None
+) -> Protected:
+    """Return a release with statistics of its figures, and how many of them are published."""
+    from discreet.decide.released_statistics import ReleasedStatistics
+    from discreet.decide.subject import Subject
+
+    if safe := next((name for name, one in wanted.items() if one.where == "safe"), None):
+        raise RequestError(
+            f"{safe} is to be published wherever that is safe, which a policy has to say; ask for it in an assessment "
+            "(discreet assess --protect), or leave out where="
+        )
+    beside = ReleasedStatistics.of(Subject.of(original, response=response).figures(), wanted)
+    release = beside.beside(done.release)
+    lost = beside.lost(release)
+    details = {**done.details, "statistics": [one.to_dict() for one in lost]}
+    return replace(done, release=release, details=details, notes=(*done.notes, *(f"{one}." for one in lost)))
 
 
 @dataclass(frozen=True)
@@ -136,6 +156,13 @@ class Kept:
     seed: int | None
     output: Path | None
     record: Path | None
+    style: Presentation = PLAIN
+    formulas: Formulas = "defuse"
+
+    @property
+    def how(self) -> dict[str, Any]:
+        """How the release is presented, as :meth:`Release.write` takes it."""
+        return {"style": self.style, "formulas": self.formulas}
 
     @classmethod
     def of(cls, context: typer.Context, output: Path | None, record: Path | None, seed: int | None) -> Kept:
@@ -160,13 +187,13 @@ def deliver(
     *,
     as_program: bool,
     finish: Finish | None = None,
-    formulas: Formulas = "defuse",
 ) -> None:
     """Write the release if a file was named, then say what was done, for a program or for a person."""
+    in_time()
     released: tuple[Path, ...] = ()
     if kept.output is not None:
         value = "value" if getattr(original, "responses", ()) else "count"
-        released = done.release.write(kept.output, value=value, trial=done.release.trial, formulas=formulas)
+        released = done.release.write(kept.output, value=value, trial=done.release.trial, **kept.how)
     loss = _loss(done, original)
     data = {**done.to_dict(), "output": str(released[0]) if len(released) == 1 else None}
     if loss is not None:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import pyarrow as pa
 import typer
 
-from discreet.cli import options, show
+from discreet.cli import bundled, options, show
 from discreet.cli.compose import argument, command, composed, explained, option, parameter
 from discreet.cli.options import in_output
 from discreet.cli.protect.common import ENDINGS, Kept, Record, told
@@ -32,7 +32,8 @@ SWAPPING = MethodFields(RecordSwapping)
 class RecordsProtection:
     """Where records come from, and where others go."""
 
-    file: Annotated[Path, argument("Records, one row per person: .csv or .parquet.", "FILE")]
+    file: Annotated[Path | None, argument("Records, one row per person: .csv or .parquet.", "FILE")] = None
+    example: options.ExampleRecords = None
     output: Annotated[Path | None, in_output("Write the records: .csv or .parquet.")] = None
     encoding: Encoding = "utf-8"
     delimiter: Delimiter = None
@@ -41,7 +42,10 @@ class RecordsProtection:
 
     def read(self) -> pa.Table:
         """Return the records."""
+        bundled.one_of(self.file, self.example, "a file of records")
         show.check_output(self.output, self.file, endings=ENDINGS)
+        if self.file is None:
+            return bundled.people(str(self.example))
         return read_arrow(self.file, encoding=self.encoding, delimiter=self.delimiter)
 
     def deliver(self, method: Method, made: pa.Table, figures: Mapping[str, Any], kept: Kept) -> None:
@@ -83,6 +87,7 @@ def sample_records(
         discreet protect sample-records people.csv --fraction 0.1 -o sample.csv  # a tenth of all records
         discreet protect sample-records people.csv --strata region --fraction 0.1 -o s.csv  # of every region
         discreet protect sample-records people.csv --rate 0.1 -o sample.csv  # everybody with probability 0.1
+        discreet protect sample-records --example religion --n 300 -o sample.csv  # people of a bundled table
     """
     seed = draw.taken()
     kept = Kept.of(context, records.output, records.record, seed)
@@ -93,7 +98,7 @@ def sample_records(
     if size and strata is None:
         raise RequestError("--size is the size of a stratum; name the column of strata with --strata")
     arrow = records.read()
-    with options.about(records.file):
+    with options.about(records.file or records.example):
         method: BernoulliSample | StratifiedSample | RandomSample
         if rate is not None:
             method = BernoulliSample(rate)
@@ -121,7 +126,7 @@ def swap_records(
     kept = Kept.of(context, records.output, records.record, seed)
     method = SWAPPING.taken(given)(household=household, carry=tuple(options.names(carry) or ()))
     arrow = records.read()
-    with options.about(records.file):
+    with options.about(records.file or records.example):
         done = method.records(arrow, seed)
     records.deliver(method, done.records, done.to_dict(), kept)
 
@@ -136,6 +141,9 @@ COMMANDS = {
                 "discreet protect swap-records people.csv --area region --match sex,age --rate 0.05 -o s.csv": "people",
                 "discreet protect swap-records people.csv --area district --match region,size --household hh --keys "
                 "age,origin -o s.csv": "whole households, within their region",
+                "discreet protect swap-records --example religion --area output_area --match religion -o s.csv": (
+                    "people of a bundled table"
+                ),
             },
         ),
         [

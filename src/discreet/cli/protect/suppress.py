@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.cli import show
 from discreet.cli.compose import panel
+from discreet.cli.deadline import in_time
 from discreet.cli.protect.method_fields import command_of
 from discreet.cli.reading_options import Part, check_parts, opened, parts
 from discreet.core.files import write_text
@@ -45,6 +46,7 @@ class _Audited:
         from discreet.evaluate.audited_suppression import certify, safe_against
 
         found = certify(self.method, [original, *self.others], form=self.form, progress=progress)
+        in_time()
         files: list[Path] = []
         if self.status is not None:
             write_text(self.status, _status(found))

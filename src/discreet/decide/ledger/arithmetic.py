@@ -17,9 +17,12 @@ Proof = tuple[tuple[Term, ...], tuple[str, ...], str]
 """The figures that bound something, the titles of their releases, and the sum as a line of text."""
 
 
-def shown(found: Bounds, i: int, sheets: Sequence[PublishedTable]) -> Proof:
-    """Return how the bounds of a position follow."""
-    sides = [prove(found, i, upper=upper) for upper in (True, False)]
+NO_PROOF: Proof = ((), (), "")
+
+
+def shown(found: Bounds, i: int, sheets: Sequence[PublishedTable], deadline: float | None = None) -> Proof:
+    """Return how the bounds of a position follow, as far as that is found by the deadline."""
+    sides = [prove(found, i, upper=upper, deadline=deadline) for upper in (True, False)]
     exact = found.lower[i] == found.upper[i]
     kept = [side for side in (sides[:1] if exact and sides[0] is not None else sides) if side is not None]
     terms: dict[Term, None] = {}

@@ -16,28 +16,52 @@ from discreet.core.numerics import BoolArray, IntArray
 from discreet.decide.ledger.check_result import Change
 from discreet.decide.ledger.settings import Settings
 from discreet.feasible.bounds import bounds
-from discreet.table.equations import Equations, equations_of
-from discreet.table.figures import Figures
+from discreet.table.equations import Equations
 from discreet.table.grid import Grid, recode
 
 
-def changes(new: Figures, old: Figures, earlier: str, fewest: int, *, amounts: bool = False) -> list[Change]:
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two tables in their equations, the earlier one first, and the seconds for bounding what either hides."""
+
+    old: Equations
+    new: Equations
+    time_limit: float | None = None
+
+    @property
+    def shared(self) -> tuple[str, ...]:
+        """The dimensions whose categories are the same in both."""
+        names = (name for name in self.new.space.names if name in self.old.space.names)
+        return tuple(name for name in names if _leaves(self.old, name) == _leaves(self.new, name))
+
+    def laid(self, names: Sequence[str], amounts: bool) -> _Cells:
+        """Lay the finest cells of shared dimensions side by side."""
+        decimals = max(self.old.decimals, self.new.decimals)
+        scales = [10 ** (decimals - side.decimals) for side in (self.old, self.new)]
+        one, other = (_values(side, names, self.time_limit) for side in (self.old, self.new))
+        known = (one[0] == one[1]) & (other[0] == other[1])
+        before, after = (np.where(known, ends[0], 0) * scale for ends, scale in zip((one, other), scales, strict=True))
+        return _Cells(names, [_leaves(self.new, name) for name in names], before, after, known, 10**decimals, amounts)
+
+
+def changes(pair: Pair, earlier: str, fewest: int, *, amounts: bool = False) -> list[Change]:
     """Return the parts of a table that fewer than `fewest` people changed since an `earlier` one, as it is called.
 
     The finest cells of the dimensions whose categories are the same in both are compared, where both can be worked out
     exactly: the whole table, and every category of every dimension. Of `amounts`, every cell that grew or shrank was
     changed by one contributor at least.
 
+    >>> from discreet.table.equations import equations_of
+    >>> from discreet.table.figures import Figures
     >>> sizes = {"area": ["n", "s"], "faith": ["a", "b"]}
-    >>> then, now = Figures.from_array([[40, 3], [20, 9]], sizes), Figures.from_array([[40, 4], [31, 2]], sizes)
-    >>> [change.where for change in changes(now, then, "2023", 3)]
+    >>> then, now = (Figures.from_array(x, sizes) for x in ([[40, 3], [20, 9]], [[40, 4], [31, 2]]))
+    >>> [change.where for change in changes(Pair(equations_of(then), equations_of(now)), "2023", 3)]
     ['area=n']
     """
-    laid = equations_of(old), equations_of(new)
-    names = _shared(*laid)
+    names = pair.shared
     if not names:
         return []
-    cells = _laid(*laid, names, amounts)
+    cells = pair.laid(names, amounts)
     found = cells.change("the whole table", np.ones(cells.known.size, bool), earlier, fewest)
     if found is not None:
         return [found]
@@ -54,8 +78,10 @@ def changes(new: Figures, old: Figures, earlier: str, fewest: int, *, amounts: b
 class NestedTables:
     """A small count that follows if one table's people are among the other's; ``larger`` is true for those of the new.
 
-    >>> wide, narrow = (Figures.from_array([n, 89], {"area": ["n", "s"]}) for n in (65, 64))
-    >>> may_lie_inside(wide, narrow, Settings())
+    >>> from discreet.table.equations import equations_of
+    >>> from discreet.table.figures import Figures
+    >>> wide, narrow = (equations_of(Figures.from_array([n, 89], {"area": ["n", "s"]})) for n in (65, 64))
+    >>> may_lie_inside(Pair(narrow, wide), Settings())
     NestedTables(text='area=n has 65 − 64 = 1 between them', larger=True)
     """
 
@@ -63,15 +89,14 @@ class NestedTables:
     larger: bool
 
 
-def may_lie_inside(new: Figures, old: Figures, settings: Settings) -> NestedTables | None:
+def may_lie_inside(pair: Pair, settings: Settings) -> NestedTables | None:
     """Return a small count that would follow if one table's people were among the other's, None if none would.
 
     A figure that is larger in one table and another that is larger in the other show that neither holds the other.
     Where cells are hidden, sums of them are compared: those of every dimension, and the total.
     """
-    laid = equations_of(old), equations_of(new)
-    names = _shared(*laid)
-    faces = [_laid(*laid, face, False) for face in dict.fromkeys([names, *((name,) for name in names), ()])]
+    names = pair.shared
+    faces = [pair.laid(face, False) for face in dict.fromkeys([names, *((name,) for name in names), ()])]
     moved = np.concatenate([cells.moved for cells in faces])
     if moved.min() < 0 < moved.max():
         return None
@@ -82,22 +107,6 @@ def may_lie_inside(new: Figures, old: Figures, settings: Settings) -> NestedTabl
             text = f"{cells.name(i)} has {most:,} − {less:,} = {most - less:,} between them"
             return NestedTables(text, bool(cells.moved[i] > 0))
     return None
-
-
-def _shared(old: Equations, new: Equations) -> tuple[str, ...]:
-    """Return the dimensions whose categories are the same in both."""
-    names = (name for name in new.space.names if name in old.space.names)
-    return tuple(name for name in names if _leaves(old, name) == _leaves(new, name))
-
-
-def _laid(old: Equations, new: Equations, names: Sequence[str], amounts: bool) -> _Cells:
-    """Lay the finest cells of shared dimensions side by side."""
-    decimals = max(old.decimals, new.decimals)
-    scales = [10 ** (decimals - side.decimals) for side in (old, new)]
-    one, other = _values(old, names), _values(new, names)
-    known = (one[0] == one[1]) & (other[0] == other[1])
-    before, after = (np.where(known, ends[0], 0) * scale for ends, scale in zip((one, other), scales, strict=True))
-    return _Cells(names, [_leaves(new, name) for name in names], before, after, known, 10**decimals, amounts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,7 +158,7 @@ def _leaves(equations: Equations, name: str) -> list[str]:
     return sorted(axis.nodes[i] for i in axis.leaves)
 
 
-def _values(equations: Equations, names: Sequence[str]) -> tuple[IntArray, IntArray]:
+def _values(equations: Equations, names: Sequence[str], time_limit: float | None) -> tuple[IntArray, IntArray]:
     """Return the bounds of the finest cells of some dimensions, in the order of their sorted labels."""
     space = equations.space
     codes = [recode(_leaves(equations, name), space.grid.labels[name]) for name in names]
@@ -158,5 +167,5 @@ def _values(equations: Equations, names: Sequence[str]) -> tuple[IntArray, IntAr
     columns = {name: code[place] for name, code, place in zip(names, codes, placed, strict=True)}
     total = np.zeros(leaves.size, np.int64)
     at = equations.locate(space.grid.encode([columns.get(name, total) for name in space.names]))
-    found = bounds(equations, at)
+    found = bounds(equations, at, time_limit=time_limit)
     return found.lower[at], found.upper[at]

@@ -168,7 +168,7 @@ class LedgerCheck:
         exact, zeros = sum(finding.exact for finding in self.new), len(self.zeros)
         counted = {
             "can be worked out exactly": (exact, "figure"),
-            "too closely": (len(self.new) - exact, "figure"),
+            "can be worked out too closely": (len(self.new) - exact, "figure"),
             "can be traced to very few people": (len(self.changes), "change"),
             "could not be bounded in time, and none is called safe": (self.unfinished, "figure"),
         }
@@ -216,6 +216,7 @@ class LedgerCheck:
         head = f"<p><b>Ledger check: {self.verdict}</b><br>{html.escape(self.sentence)}"
         head += f"<br><small>{html.escape(self.meaning)}.</small></p>"
         table = html_table(HEADER, self.rows(20)) if self.findings else ""
+        table += f"<p><small>Head of the ledger: {html.escape(self.head)}</small></p>" if self.head else ""
         return head + table + "".join(f"<p>{html.escape(text)}</p>" for text in self.arithmetic(5))
 
 

@@ -16,11 +16,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.sparse import Rows
 from discreet.table.equations import Equations
 from discreet.table.grid import Grid, locate
 from discreet.table.space import AdditiveAxis
@@ -105,7 +106,7 @@ class _Block:
             np.arange(self.at.size), [i for i, (_, axis) in enumerate(self.axes) if axis.name in shared]
         )
 
-    def cells(self, codes: IntArray) -> csr_array:
+    def cells(self, codes: IntArray) -> Rows:
         """Return the cells that can be above 0 (columns) of every position (row), given by its places."""
         flat = self.grid.encode([locate(self.leaves[axis.name], codes[:, k]) for k, axis in self.axes])
         inner = flat >= 0
@@ -127,12 +128,12 @@ def _from(
     held = here.cells(codes)
     # Where all cells of a sum are known, they say more than the sum does.
     open_ = ~np.where(here.at < 0, False, exact[here.at])
-    single = np.diff(held.indptr) == 1
+    single = held.lengths == 1
     inside = (codes[:, [a for a, _ in here.axes]] != 0).all(axis=1) & single
-    kept = np.flatnonzero(inside | (held @ open_.astype(np.int64) > 0))
+    kept = np.flatnonzero(inside | (held.sums(open_.astype(np.int64)) > 0))
     if not kept.size:
         return Crossings()
-    held, small, codes = held[kept], small[kept], codes[kept]
+    held, small, codes = held.taken(kept), small[kept], codes[kept]
 
     def between(i: int, further: Iterable[str]) -> bool:
         """Say whether no block crosses the dimensions of a position with further ones."""
@@ -160,11 +161,11 @@ def _from(
 
 
 def _walk(
-    k: int, grids: Sequence[_Block], tree: Sequence[Sequence[int]], held: csr_array
+    k: int, grids: Sequence[_Block], tree: Sequence[Sequence[int]], held: Rows
 ) -> Iterator[tuple[int, str, list[int], BoolArray]]:
     """Yield, for every further dimension, which of its finest categories each position can lie in."""
     seen = set(grids[k].block)
-    left = [(k, after, held, np.arange(held.shape[0])) for after in tree[k]]
+    left = [(k, after, held, np.arange(held.starts.size - 1)) for after in tree[k]]
     while left:
         before, number, cells, of = left.pop()
         here, there = grids[before], grids[number]
@@ -173,24 +174,22 @@ def _walk(
         size = math.prod(there.leaves[name].size for name in shared)
         can = np.flatnonzero(there.possible)
         from_key = _links(there.key(shared)[can], can, (size, there.at.size))
-        met = cells @ _links(np.arange(keys.size), keys, (keys.size, size))
-        met.sort_indices()
+        met = cells.times(_links(np.arange(keys.size), keys, (keys.size, size)), size)
         # Positions that share the same margins lie in the same cells of the next block.
         marks: dict[bytes, int] = {}
         alike = [
-            marks.setdefault(met.indices[met.indptr[i] : met.indptr[i + 1]].tobytes(), len(marks))
-            for i in range(met.shape[0])
+            marks.setdefault(met.columns[low:high].tobytes(), len(marks)) for low, high in pairwise(met.starts.tolist())
         ]
         first = np.unique(alike, return_index=True)[1]
-        reached = met[first] @ from_key
-        reached.data[:] = 1
+        reached = met.taken(first).times(from_key, there.at.size)
+        reached.values[:] = 1
         row_of = np.array(alike)[of]
         for (_, axis), place in zip(there.axes, there.places, strict=True):
             if axis.name in seen:
                 continue
             seen.add(axis.name)
             onto = _links(np.arange(place.size), place, (place.size, there.leaves[axis.name].size))
-            support = (reached @ onto).toarray() > 0
+            support = reached.times(onto, there.leaves[axis.name].size).dense(there.leaves[axis.name].size) > 0
             narrow = np.flatnonzero(~support.all(axis=1) & support.any(axis=1))
             chosen = np.flatnonzero(np.isin(row_of, narrow))
             if chosen.size:
@@ -198,8 +197,8 @@ def _walk(
         left += [(number, after, reached, row_of) for after in tree[number] if after != before]
 
 
-def _links(row: IntArray, column: IntArray, shape: tuple[int, int]) -> csr_array:
-    return csr_array((np.ones(row.size, np.int64), (row, column)), shape)
+def _links(row: IntArray, column: IntArray, shape: tuple[int, int]) -> Rows:
+    return Rows.gathered(row, column, np.ones(row.size, np.int64), shape)
 
 
 def _smallest(axis: AdditiveAxis, leaves: IntArray, support: BoolArray) -> IntArray:

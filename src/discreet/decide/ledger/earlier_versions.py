@@ -28,14 +28,14 @@ COLUMNS = ("id", "title", "published", "method", "dimensions", "figures", "hidde
 FATE = ("withdrawn", "reason", "unseen", "revises")
 
 
-def chained(db: sqlite3.Connection, append: Callable[[Event], None]) -> None:
+def chained(db: sqlite3.Connection, append: Callable[[int, Event], None]) -> None:
     """Make a chain of the rows of version 3, as they are now, and drop them."""
     head = Head()
 
     def told(said: dict[str, Any]) -> None:
         nonlocal head
         made = event(head, said, None)
-        append(made)
+        append(head.events + 1, made)
         head = Head(head.events + 1, made.digest)
 
     withdrawn = []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from discreet.decide.ledger.populations import family
+from discreet.decide.ledger.spelling import renamed, spelled
 from discreet.table.figures import Figures
 from discreet.table.release import Release
 
@@ -52,7 +54,7 @@ class Entry:
     @property
     def counts(self) -> bool:
         """True where the figures are numbers of people or firms, not amounts."""
-        return self.variable in ("", "count")
+        return spelled(self.variable) in ("", "count")
 
     @property
     def status(self) -> str:
@@ -70,18 +72,13 @@ class Entry:
         >>> entry.may_be_about("firms", "2024"), entry.may_be_about("", ""), entry.may_be_about("firms", "2023")
         (True, True, False)
         """
-        if self.period != period and self.period and period:
+        if self.period != period and self.period and period and spelled(self.period) != spelled(period):
             return False
-        return (
-            self.population == population
-            or not self.population
-            or not population
-            or (family(self.population) == family(population))
-        )
+        return not self.population or not population or family(self.population) == family(population)
 
     def same_variable(self, other: Entry) -> bool:
         """True where both add up the same."""
-        return self.variable == other.variable or (self.counts and other.counts)
+        return spelled(self.variable) == spelled(other.variable) or (self.counts and other.counts)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
@@ -117,7 +114,10 @@ class PublishedTable:
     draw: str = ""
 
 
-def sheets_of(release: Release, entry: Entry) -> list[PublishedTable]:
-    """Return the tables of a release; those that were perturbed by the keys of their records share a draw."""
+def sheets_of(release: Release, entry: Entry, names: Mapping[str, str] | None = None) -> list[PublishedTable]:
+    """Return the tables of a release; those that were perturbed by the keys of their records share a draw.
+
+    ``names`` says what dimensions are called whose names are spelled in several ways.
+    """
     draw = release.method if release.parameters.get("keys") == "records" else f"{entry.id} {entry.title}"
-    return [PublishedTable(part, entry, draw) for part in release.parts()]
+    return [PublishedTable(renamed(part, names or {}), entry, draw) for part in release.parts()]

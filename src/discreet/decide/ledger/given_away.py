@@ -19,7 +19,7 @@ import numpy as np
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.sparse import parts, row_of
 from discreet.core.text import many
-from discreet.decide.ledger.arithmetic import Proof, shown
+from discreet.decide.ledger.arithmetic import NO_PROOF, Proof, shown
 from discreet.decide.ledger.crossing import Crossed, crossed_cells
 from discreet.decide.ledger.joined_tables import JoinedTables
 from discreet.decide.ledger.sums import NODES, System, open_equations, smallest_sums
@@ -97,6 +97,7 @@ class GivenAway:
                 "published sums or a choice among all cells tie them to others; make each figure from its own value "
                 "alone and add up the margins, or judge intervals (--min-width in place of --policy)"
             )
+        texts += self.tables.beside()
         return [*texts, *([MORE_ZEROS] if self.more_zeros and self.settings.zeros == "unsafe" else [])]
 
     # --- single cells -------------------------------------------------------------------------------------
@@ -119,7 +120,7 @@ class GivenAway:
 
     def _in_empty(self, cells: IntArray) -> BoolArray:
         """Say which cells lie in a figure that is published as 0, where nothing has to follow."""
-        e = self.equations
+        e = self.tables.plain
         empty: BoolArray = (e.source >= 0) & (e.lower == 0) & (e.upper == 0)
         if not cells.size or e.starts.size == 1:
             return empty.take(cells)
@@ -134,20 +135,23 @@ class GivenAway:
 
     def unions(self) -> list[Given]:
         """Return the smallest unions of cells whose sum is small and follows, though no release shows it."""
-        t, found, e = self.tables, self.tables.found, self.equations
-        top, limit = self.settings.top(t.scale), self.settings.time_limit
-        units = t.inner & ~t.exact & (found.upper < top)
+        t, found, e = self.tables, self.tables.found, self.tables.plain
+        n = e.lower.size
+        top, limit = self.settings.top(t.scale), self.settings.clock.deadline
+        units = (t.inner & ~t.exact & (found.upper < top))[:n]
         if not units.any():
             return []
-        system = open_equations(e.starts, e.columns, e.signs, found.lower, found.upper)
-        worth = ~t.protected | self._meet(system)
-        deadline = time.monotonic() + (SEARCH if limit is None else limit)
+        system = open_equations(e.starts, e.columns, e.signs, found.lower[:n], found.upper[:n])
+        worth = ~t.protected[:n] | self._meet(system)
+        deadline = time.monotonic() + SEARCH if limit is None else limit
         nodes = NODES if limit is None else math.inf
         given: dict[Key, Given] = {}
         for block in t.blocks:
             mine = np.zeros(units.size, bool)
             mine[t.inner_of(block)] = True
-            sums = smallest_sums(system, units & mine, found.lower, top, deadline=deadline, nodes=nodes, worth=worth)
+            sums = smallest_sums(
+                system, units & mine, found.lower[:n], top, deadline=deadline, nodes=nodes, worth=worth
+            )
             self.open_sums |= not sums.complete
             for held, value in sums.found:
                 if not is_published(e, held):
@@ -165,7 +169,7 @@ class GivenAway:
 
     def _meet(self, system: System) -> BoolArray:
         """Return the columns that are in equations of which old and new tables are both needed."""
-        t, e = self.tables, self.equations
+        t, e = self.tables, self.tables.plain
         row = row_of(e.starts)
         if not t.earlier or not row.size:
             return np.zeros(e.lower.size, bool)
@@ -184,8 +188,9 @@ class GivenAway:
     def crossings(self) -> list[Given]:
         """Return the cells of dimensions that no table crosses, but whose small value follows from several."""
         t, found = self.tables, self.tables.found
-        small = np.flatnonzero(t.exact & self.settings.small(found.lower, found.upper, t.scale))
-        crossings = crossed_cells(self.equations, t.blocks, small, t.exact, found.upper > 0)
+        n = t.plain.lower.size
+        small = np.flatnonzero((t.exact & self.settings.small(found.lower, found.upper, t.scale))[:n])
+        crossings = crossed_cells(t.plain, t.blocks, small, t.exact[:n], found.upper[:n] > 0)
         self.more_zeros = not crossings.complete
         given = []
         for one in crossings.found:
@@ -200,7 +205,7 @@ class GivenAway:
 
     def _crossing_proof(self, one: Given, crossed: Crossed) -> Proof:
         i = crossed.position
-        terms, releases, how = shown(self.tables.found, i, self.tables.sheets)
+        terms, releases, how = self._shown(i)
         own = {name for name, _ in self.tables.key(i)}
         told, because = dict.fromkeys(releases), []
         for name, label in crossed.into:
@@ -217,12 +222,13 @@ class GivenAway:
 
     def lines(self) -> list[Given]:
         """Return the cells that are known to hold all people of a line, or all but a few, where that is asked."""
-        few, e, found = self.settings.lines, self.equations, self.tables.found
+        few, e, found = self.settings.lines, self.tables.plain, self.tables.found
+        n = e.lower.size
         if few is None:
             return []
         who = "everybody" if not few else f"all but at most {few} people"
         given = []
-        for line in full_lines(e, found.lower, found.upper, few):
+        for line in full_lines(e, found.lower[:n], found.upper[:n], few):
             name, whole = e.describe(line.cell), e.describe(line.whole)
             key = frozenset([("line", whole), ("cell", name)])
             reason = f"{who} of {whole} is in it (group disclosure)"
@@ -230,10 +236,10 @@ class GivenAway:
         return given
 
     def _line_proof(self, one: Given, line: FullLine) -> Proof:
-        terms, releases, how = shown(self.tables.found, line.cell, self.tables.sheets)
+        terms, releases, how = self._shown(line.cell)
         told = dict.fromkeys(releases)
         for i in line.others:
-            told |= dict.fromkeys(shown(self.tables.found, i, self.tables.sheets)[1])
+            told |= dict.fromkeys(self._shown(i)[1])
         none = "all other cells of the line are 0" if not self.settings.lines else "so few are in all other cells"
         return terms, tuple(told), f"{how}, and {none}: {one.reason}"
 
@@ -272,6 +278,11 @@ class GivenAway:
         less = ends != (one.lower, one.upper) or one.bits < bits - error
         return (*ends, (plain or (exact and not one.sensitive)) and not less)
 
+    def _shown(self, i: int, found: Bounds | None = None) -> Proof:
+        """Return how the bounds of a position follow, by these tables or by other bounds, in the time that is left."""
+        clock = self.settings.clock
+        return NO_PROOF if clock.late else shown(found or self.tables.found, i, self.tables.sheets, clock.deadline)
+
     def proofs(self, given: Sequence[Given]) -> list[Proof]:
         """Return the figures from which each follows, the titles of their releases, and the sum as a line of text."""
         t = self.tables
@@ -285,9 +296,9 @@ class GivenAway:
             elif one.line:
                 found.append(self._line_proof(one, one.line))
             elif one.units:
-                found.append(shown(bounded, next(at), t.sheets))
+                found.append(self._shown(next(at), bounded))
             else:
-                found.append(shown(t.found, one.held[0], t.sheets))
+                found.append(self._shown(one.held[0]))
         return found
 
 

@@ -76,7 +76,9 @@ def read_key(source: str | Path | bytes | None) -> bytes | None:
     try:
         key = source if isinstance(source, bytes) else Path(source).read_bytes().strip()
     except OSError as error:
-        raise RequestError(f"the key {source!s} cannot be read ({error.strerror}); name its file (--key)") from None
+        raise RequestError(
+            f"the key {source!s} cannot be read ({error.strerror}); name its file (key=, --key)"
+        ) from None
     if len(key) < SHORTEST:
         raise RequestError(f"the key has {len(key)} bytes; give {SHORTEST} or more that nobody can guess")
     return key
@@ -85,30 +87,24 @@ def read_key(source: str | Path | bytes | None) -> bytes | None:
 class History:
     """The events of a ledger, checked link by link, and what follows from them.
 
-    ``bodies`` are the ids of the releases whose figures are there. An error says where the chain breaks.
+    ``bodies`` are the ids of the releases whose figures are there. An error says where the chain breaks. ``signed``
+    says whether the last event is.
     """
 
     def __init__(
         self, path: Path, events: Sequence[Event], head: Head, bodies: Collection[str], key: bytes | None = None
     ) -> None:
-        self.path, self.head = path, head
+        self.path, self.head, self.signed = path, Head(), False
         self.entries: dict[str, Entry] = {}
         self.stored: dict[str, Stored] = {}
-        self.digests = [one.digest for one in events]
-        before = START
-        for number, one in enumerate(events, start=1):
-            if _linked(before, one.said) != one.digest:
-                raise self._broken(number, "does not follow from those before it")
+        self.digests: list[str] = []
+        for one in events:
             if key is not None and one.signature and not hmac.compare_digest(_signed(key, one.digest), one.signature):
-                raise self._broken(number, "is not signed with this key")
-            before = one.digest
-            try:
-                self._apply(json.loads(one.said))
-            except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-                raise self._broken(number, "cannot be read") from None
-        if head != Head(len(events), before):
+                raise self._broken(self.head.events + 1, "is not signed with this key")
+            self.follow(one)
+        if head != self.head:
             raise self._broken(len(events), f"should be number {head.events}, and the last: some are missing or added")
-        if key is not None and events and not events[-1].signature:
+        if key is not None and events and not self.signed:
             raise self._broken(len(events), "is not signed")
         if lost := sorted(set(self.entries) ^ set(bodies)):
             raise DataError(
@@ -116,6 +112,18 @@ class History:
                 f"{'no event tells of it' if lost[0] in bodies else 'its figures are gone'}; restore the ledger from "
                 "a copy"
             )
+
+    def follow(self, one: Event) -> None:
+        """Take in the next event; one that does not follow from those before it breaks the chain."""
+        number = self.head.events + 1
+        if _linked(self.head.digest, one.said) != one.digest:
+            raise self._broken(number, "does not follow from those before it")
+        try:
+            self._apply(json.loads(one.said))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise self._broken(number, "cannot be read") from None
+        self.head, self.signed = Head(number, one.digest), bool(one.signature)
+        self.digests.append(one.digest)
 
     def _broken(self, number: int, what: str) -> DataError:
         return DataError(

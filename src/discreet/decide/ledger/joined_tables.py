@@ -18,11 +18,14 @@ from discreet.decide.ledger.populations import with_population
 from discreet.decide.ledger.settings import Settings
 from discreet.feasible.bounds import Bounds, bounds
 from discreet.feasible.contradiction import reduced
+from discreet.feasible.implied_statistics import without_implied
+from discreet.feasible.statistic_ranges import with_statistics
 from discreet.table.blocks import blocks_of
 from discreet.table.equations import equations_of
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
 from discreet.table.space import WHOLE
+from discreet.table.statistic import StatisticColumn
 
 REMEDIES = (
     "say how they differ and check again, which keeps the check on: categories that were split differently are related "
@@ -37,7 +40,8 @@ REMEDIES = (
 
 def lay(sheets: Sequence[PublishedTable]) -> list[PublishedTable]:
     """Return tables that can be put into one set of equations."""
-    listed = [explicit(sheet.figures) for sheet in sheets]
+    # What follows from figures shown beside it tells nothing.
+    listed = [explicit(without_implied([sheet.figures])[0]) for sheet in sheets]
     parts = joined(with_population(listed, [sheet.entry.population for sheet in sheets]))
     return [
         # Errors name the release.
@@ -46,9 +50,15 @@ def lay(sheets: Sequence[PublishedTable]) -> list[PublishedTable]:
     ]
 
 
+def telling_beside(sheets: Sequence[PublishedTable]) -> str:
+    """Name the statistics that say more than figures shown beside them."""
+    left = without_implied([sheet.figures for sheet in sheets])
+    return ", ".join(dict.fromkeys(one.name for part in left for one in part.statistics if len(one)))
+
+
 def refuse_contradiction(release: Release) -> None:
     """Refuse a release whose own figures cannot all be true: nothing that it is put together with could be judged."""
-    reduced(equations_of(joined([explicit(part) for part in release.parts()])))
+    reduced(with_statistics(equations_of(joined([explicit(part) for part in without_implied(release.parts())]))))
 
 
 class JoinedTables:
@@ -79,9 +89,15 @@ class JoinedTables:
 
     def _state(self) -> None:
         """State the equations, and bound what is protected or asked about."""
-        parts = [sheet.figures for sheet in self.sheets]
+        parts = [
+            replace(part, statistics=tuple(one for one in part.statistics if _judged(one)))
+            for part in (sheet.figures for sheet in self.sheets)
+        ]
         draws = list(dict.fromkeys(sheet.draw for sheet in self.sheets))
-        self.equations = replace(equations_of(parts), draws=tuple(draws.index(sheet.draw) for sheet in self.sheets))
+        stated = replace(equations_of(parts), draws=tuple(draws.index(sheet.draw) for sheet in self.sheets))
+        self.equations = self.plain = with_statistics(stated)
+        if stated.measured is not None:
+            self.plain = equations_of([replace(part, statistics=()) for part in parts])
         space = self.equations.space
         self.blocks = blocks_of([frozenset(part.names) for part in parts], {a.name: len(a.nodes) for a in space.axes})
         self.protected = self.shown(self.sheets, exact=False)
@@ -147,7 +163,19 @@ class JoinedTables:
         equations, s = self.equations.with_sums(sums), self.settings
         targets = np.arange(self.equations.lower.size, equations.lower.size)
         # What is known of a sum is known over real numbers.
-        return bounds(equations, targets, relaxed=True, time_limit=s.time_limit, workers=s.workers, progress=s.progress)
+        return bounds(equations, targets, relaxed=True, time_limit=s.clock.left, workers=s.workers, progress=s.progress)
+
+    def beside(self) -> list[str]:
+        """Say which statistics could not be judged: of respondents' values, of several figures, of unknown kind."""
+        every = [one for sheet in self.sheets for one in sheet.figures.statistics]
+        silent = [f"{one.name} ({one.statistic})" for one in every if not _judged(one)]
+        silent += [name for name in self.equations.unjudged if name not in silent]
+        if not silent:
+            return []
+        return [
+            f"what {', '.join(dict.fromkeys(silent))} gives away together with other releases could not be judged; "
+            "audit the releases together (discreet audit)"
+        ]
 
     def unfinished(self) -> int:
         """Return how many figures could not be bounded in time."""
@@ -157,6 +185,12 @@ class JoinedTables:
         """Return of how many figures the risk 1/H to a reader who knows the method cannot be shown."""
         f = self.judged
         return int(np.count_nonzero(self.found.finished[f.at] & ~f.finished & ~f.faults.any(axis=1)))
+
+
+def _judged(column: StatisticColumn) -> bool:
+    """Say whether all that a statistic tells is about single figures, not about sums of them or respondents' values."""
+    one = column.statistic
+    return not len(column) or (one.linear and not one.of_values and one.kind != "cumulative")
 
 
 def faults_of(judged: Findings, k: int) -> str:

@@ -167,4 +167,11 @@ def explicit(part: Figures) -> Figures:
         kinds=(*part.kinds, EXACT),
         upper=None if part.upper is None else np.append(part.upper, zeros),
         absent="unpublished",
+        statistics=tuple(
+            replace(
+                one,
+                codes=np.stack([a.coded(part)[one.codes[:, part.names.index(a.name)]] for a in space.axes], axis=1),
+            )
+            for one in part.statistics
+        ),
     )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import datetime
 import getpass
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Unpack
 
+from discreet.core.clock import Clock
+from discreet.core.effort import Effort, WorkOptions
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
 from discreet.decide.ledger.check_result import LedgerCheck
@@ -17,7 +20,7 @@ from discreet.decide.ledger.history import History, Stored, addition, event, rea
 from discreet.decide.ledger.joined_tables import refuse_contradiction
 from discreet.decide.ledger.packing import compressed, decompressed, digest, packed, unpacked
 from discreet.decide.ledger.release_check import ReleaseCheck
-from discreet.decide.ledger.settings import Settings
+from discreet.decide.ledger.settings import CheckOptions, Settings, Tags
 from discreet.decide.ledger.store import WAIT, Originals, Store
 from discreet.decide.ledger.verification import Verification
 from discreet.decide.policy import Policy
@@ -56,14 +59,22 @@ class Ledger:
         self._key = read_key(key)
         self._store = Store(self.path, create=create, wait=wait)
         self.originals = Originals(self.path)
+        self._seen: tuple[int, History] | None = None
 
     # --- what is in it ------------------------------------------------------------------------------------
 
     def history(self) -> History:
         """Return all that happened to the ledger, checked link by link; one that was changed is refused."""
         with self._store.reading():
+            return self._verified()
+
+    def _verified(self) -> History:
+        """Return the history as it is in the open transaction; nothing is checked twice that nobody wrote meanwhile."""
+        written = self._store.written_by_others()
+        if self._seen is None or self._seen[0] != written:
             bodies = [name for (name,) in self._store.read("SELECT id FROM figures")]
-            return History(self.path, self._store.events(), self._store.head(), bodies, self._key)
+            self._seen = written, History(self.path, self._store.events(), self._store.head(), bodies, self._key)
+        return self._seen[1]
 
     def entries(self) -> tuple[Entry, ...]:
         """Return what was published, in the order in which it was added."""
@@ -115,69 +126,82 @@ class Ledger:
         release: Any,
         *,
         title: str,
-        population: str = "",
-        period: str = "",
-        variable: str = "",
         published: str | None = None,
         original: str | Path | None = None,
         revises: str | Sequence[str] = (),
+        **tags: Unpack[Tags],
     ) -> Entry:
         """Record a release as published. When this returns, it is on the disk.
 
         Args:
             release: what is published: a release, or a file or frame of it.
             title: what to call it.
+            published: the day, today by default.
+            original: the confidential table, to be kept beside the ledger.
+            revises: the ids or titles of the releases that it corrects.
+            tags: those below.
+
+        Keyword Args:
             population: whom the figures are about; releases about one population are checked together. One inside
                 another is written behind it, as ``residents > 18+``.
             period: when.
             variable: what is added up, where it is not people or firms.
-            published: the day, today by default.
-            original: the confidential table, to be kept beside the ledger.
-            revises: the ids or titles of the releases that it corrects.
         """
         release = open_release(release)
         release.refuse_trial("entered in a ledger, which holds what is published", "")
-        entry = _described(release, title, population, period, variable, published)
-        entry = replace(entry, revises=_ids(self.entries(), revises) if revises else ())
+        entry = _described(release, title, published, **tags)
         refuse_contradiction(release)
         text = packed(release)
-        mark = digest(text, said_of(entry))
-        entry = replace(entry, id=mark[:10])
-        with self._store.writing() as db:
-            known = {name for (name,) in db.execute("SELECT id FROM figures")} if original is not None else set()
-            if db.execute("SELECT 1 FROM figures WHERE id = ?", (entry.id,)).fetchone() is not None:
+        body = compressed(text)
+        with self._writing() as past:
+            entry = replace(entry, revises=_ids(tuple(past.entries.values()), revises) if revises else ())
+            mark = digest(text, said_of(entry))
+            entry = replace(entry, id=mark[:10])
+            if entry.id in past.entries:
                 raise RequestError(f"this release is in the ledger already, as {entry.id}; nothing was added")
             if original is not None:
                 # What a process left that was killed before its release was in the ledger is no longer needed.
-                self.originals.settle(known)
+                self.originals.settle(set(past.entries))
                 self.originals.prepare(entry.id, Path(original))
-            db.execute("INSERT INTO figures VALUES (?, ?)", (entry.id, compressed(text)))
-            self._append(addition(entry, Stored(mark, len(text))))
+            self._store.keep(entry.id, body)
+            self._append(past, addition(entry, Stored(mark, len(text))))
         if original is not None:
             self.originals.settle({entry.id})
         return entry
 
-    def _append(self, said: dict[str, Any]) -> None:
+    @contextmanager
+    def _writing(self) -> Iterator[History]:
+        """Hold the only right to write, with the history as it is now; a ledger that was changed is not added to."""
+        try:
+            with self._store.writing():
+                yield self._verified()
+        except BaseException:
+            # What was not committed did not happen.
+            self._seen = None
+            raise
+
+    def _append(self, past: History, said: dict[str, Any]) -> None:
         """Put an event at the end of the chain."""
-        last = self._store.read("SELECT signature FROM event ORDER BY number DESC LIMIT 1")
-        if last and last[0][0] and self._key is None:
+        if past.signed and self._key is None:
             raise RequestError(f"{self.path} is signed; name the key of the office (key=, --key). Nothing was changed")
-        self._store.append(event(self._store.head(), said, self._key))
+        made = event(past.head, said, self._key)
+        self._store.append(past.head.events + 1, made)
+        past.follow(made)
 
     def withdraw(self, name: str, *, reason: str, unseen: bool = False) -> Entry:
         """Mark a release as taken back, by its id or title; the reason is kept.
 
         Readers may have kept it, so checks go on counting it, unless it never left the office (``unseen``).
         """
-        entry = self._amendable(name, reason, "withdrawing")
-        if entry.withdrawn:
-            raise RequestError(
-                f"release {entry} was withdrawn on {entry.withdrawn} ({entry.reason}); nothing was changed"
-            )
-        with self._store.writing():
+        with self._writing() as past:
+            entry = _amendable(past, name, reason, "withdrawing")
+            if entry.withdrawn:
+                raise RequestError(
+                    f"release {entry} was withdrawn on {entry.withdrawn} ({entry.reason}); nothing was changed"
+                )
             told = {"day": _today(), "reason": reason.strip(), "unseen": unseen}
-            self._append({"event": "withdraw", "release": entry.id, **told})
-        return self.entry(entry.id)
+            self._append(past, {"event": "withdraw", "release": entry.id, **told})
+        return past.entries[entry.id]
 
     def retag(
         self,
@@ -199,24 +223,19 @@ class Ledger:
             variable: what is added up.
             who: who says so; the user of this machine by default.
         """
-        entry = self._amendable(name, reason, "retagging")
-        given = {"population": population, "period": period, "variable": variable}
-        now = {tag: getattr(entry, tag) if text is None else text.strip() for tag, text in given.items()}
-        if all(now[tag] == getattr(entry, tag) for tag in now):
-            raise RequestError(
-                f"release {entry} says the same already ({', '.join(filter(None, now.values())) or 'nothing'}); give "
-                "another population, period or variable (--population, --period, --variable)"
-            )
-        with self._store.writing():
+        with self._writing() as past:
+            entry = _amendable(past, name, reason, "retagging")
+            given = {"population": population, "period": period, "variable": variable}
+            now = {tag: getattr(entry, tag) if text is None else text.strip() for tag, text in given.items()}
+            if all(now[tag] == getattr(entry, tag) for tag in now):
+                raise RequestError(
+                    f"release {entry} says the same already ({', '.join(filter(None, now.values())) or 'nothing'}); "
+                    "give another population, period or variable (population=, period=, variable=, "
+                    "--population, --period, --variable)"
+                )
             told = {"day": _today(), "who": who.strip() or getpass.getuser(), "reason": reason.strip()}
-            self._append({"event": "retag", "release": entry.id, **told, **now})
-        return self.entry(entry.id)
-
-    def _amendable(self, name: str, reason: str, what: str) -> Entry:
-        """Return a line that is to be changed, for a reason."""
-        if not reason.strip():
-            raise RequestError(f"give the reason for {what} the release (reason=, --reason)")
-        return self.entry(name)
+            self._append(past, {"event": "retag", "release": entry.id, **told, **now})
+        return past.entries[entry.id]
 
     # --- asking it ----------------------------------------------------------------------------------------
 
@@ -225,19 +244,11 @@ class Ledger:
         release: Any,
         *,
         title: str = "the new release",
-        population: str = "",
-        period: str = "",
-        variable: str = "",
         revises: str | Sequence[str] = (),
         policy: str | Path | Policy | None = None,
-        width: float | None = None,
-        dr: float | None = None,
-        threshold: float | Literal["default"] | None = "default",
         fewest: int = FEWEST,
         beside: Sequence[str] | None = None,
-        time_limit: float | None = None,
-        workers: int | None = None,
-        progress: Progress | None = None,
+        **options: Unpack[CheckOptions],
     ) -> LedgerCheck:
         """Say what a new release gives away together with everything published before.
 
@@ -250,27 +261,33 @@ class Ledger:
         Args:
             release: what is to be published: a release, or a file or frame of it.
             title: what to call it.
-            population: whom its figures are about.
-            period: when.
-            variable: what is added up.
             revises: the ids or titles of the releases that it corrects.
             policy: a named profile or a TOML file, for the threshold, the limits and what zeros are; in place of
                 ``width``, ``dr`` and ``threshold``.
+            fewest: changes between two times or populations must be made by this many people at least.
+            beside: ids or titles of the earlier releases that a reader holds; all of them by default, and only that
+                says whether the release can join the ledger.
+            options: those below.
+
+        Keyword Args:
+            population: whom its figures are about.
+            period: when.
+            variable: what is added up.
             width: how wide the interval of every protected figure must stay; by default, more than one value.
             dr: the largest disclosure risk 1/H of a protected figure, all values in its interval being equally likely.
             threshold: counts that no release shows, and sums of them, must not be worked out if they are below this
                 (10 by default); None for all.
-            fewest: changes between two times or populations must be made by this many people at least.
-            beside: ids or titles of the earlier releases that a reader holds; all of them by default, and only that
-                says whether the release can join the ledger.
-            time_limit: seconds; what is not finished then is not called safe.
+            time_limit: seconds for all of it; what is not finished then is not called safe.
             workers: threads.
             progress: told how far the work is.
         """
         release = open_release(release)
-        entry = _described(release, title, population, period, variable, None)
-        rules = Settings.of(policy, width, dr, threshold, amounts=not entry.counts)
-        rules = replace(rules, time_limit=time_limit, workers=workers, progress=progress)
+        effort, rest = Effort().among(options, WorkOptions)
+        clock = Clock.within(effort.time_limit)
+        tags = {name: rest.pop(name) for name in Tags.__annotations__ if name in rest}
+        entry = _described(release, title, None, **tags)
+        rules = Settings.of(policy, **rest, amounts=not entry.counts)
+        rules = replace(rules, clock=clock, workers=effort.workers, progress=effort.progress)
         past = self.history()
         every = tuple(past.entries.values())
         held = every if beside is None else _held(every, beside)
@@ -308,7 +325,13 @@ class Ledger:
 
 
 def _described(
-    release: Release, title: str, population: str, period: str, variable: str, published: str | None
+    release: Release,
+    title: str,
+    published: str | None,
+    *,
+    population: str = "",
+    period: str = "",
+    variable: str = "",
 ) -> Entry:
     if not title.strip():
         raise RequestError("give the release a title (title=, --title)")
@@ -321,11 +344,12 @@ def _described(
         if not text.isprintable():
             raise RequestError(f"the {what} {text!r} has characters that cannot be shown; leave them out")
     parts = release.parts()
-    if beside := next((part for part in parts if part.statistics or part.measure), None):
-        name = beside.measure or beside.statistics[0].name
+    if beside := next((part.measure for part in parts if part.measure), None):
         raise RequestError(
-            f"{name} stands beside the figures, and a ledger does not judge statistics; leave the definition out "
-            "to enter the figures alone, and audit the statistics with earlier releases (discreet audit)"
+            f"{beside} stands beside the figures, and a ledger keeps one measure of a release; leave out the "
+            "statistics that are computed from it, enter each measure as a release of its own (variable=, --variable), "
+            "and audit "
+            "them together (discreet audit)"
         )
     return Entry(
         "",
@@ -341,10 +365,17 @@ def _described(
     )
 
 
+def _amendable(past: History, name: str, reason: str, what: str) -> Entry:
+    """Return a line that is to be changed, for a reason."""
+    if not reason.strip():
+        raise RequestError(f"give the reason for {what} the release (reason=, --reason)")
+    return _named(tuple(past.entries.values()), name)
+
+
 def _named(every: Sequence[Entry], name: str) -> Entry:
     """Return one release's line, by its id, the beginning of its id, or its title."""
-    found = [e for e in every if e.id == name] or [e for e in every if name and e.id.startswith(name)]
-    found = found or [e for e in every if e.title == name]
+    found = [e for e in every if e.id == name]
+    found = found or [e for e in every if e.title == name or (name and e.id.startswith(name))]
     if len(found) > 1:
         raise RequestError(f"{name!r} names {len(found)} releases: {', '.join(map(str, found[:5]))}; give one id")
     if not found:

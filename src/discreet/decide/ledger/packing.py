@@ -15,6 +15,7 @@ from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.kinds import Kind
 from discreet.table.release import Release
+from discreet.table.statistic import StatisticColumn
 
 DAMAGED = (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, RecursionError, DiscreetError)
 """What goes wrong in a body that is not as it was written."""
@@ -84,6 +85,9 @@ def _part(part: Figures) -> dict[str, Any]:
         "absent": part.absent,
         "upper": None if part.upper is None else part.upper.tolist(),
         "hierarchies": {name: [tree.to_dict() for tree in trees] for name, trees in part.hierarchies.items()},
+        **(
+            {"statistics": [one.to_dict() for one in part.statistics], "figure": part.figure} if part.statistics else {}
+        ),
     }
 
 
@@ -102,6 +106,8 @@ def _figures(data: Mapping[str, Any]) -> Figures:
         hierarchies={name: tuple(Hierarchy.from_dict(t) for t in trees) for name, trees in data["hierarchies"].items()},
         absent=data["absent"],
         upper=None if data["upper"] is None else np.array(data["upper"], np.int64),
+        figure=data.get("figure", "count"),
+        statistics=tuple(StatisticColumn.from_dict(one) for one in data.get("statistics", ())),
     )
 
 

@@ -12,12 +12,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
 
 from discreet.decide.ledger.bands import Band, band, name_of, pieces
+from discreet.decide.ledger.spelling import spelled
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
 
@@ -26,12 +28,12 @@ BANDS = "bands"
 
 
 def lineage(population: str) -> tuple[str, ...]:
-    """Return a population's name, after those of the populations that it is inside.
+    """Return a population's name, after those of the populations that it is inside, however they are spelled.
 
     >>> lineage("residents > 18+"), lineage("residents > women | men"), lineage("")
     (('residents', '18+'), ('residents', 'women'), ())
     """
-    return tuple(part for name in population.split(WITHIN) if (part := name.split(APART)[0].strip()))
+    return tuple(part for name in population.split(WITHIN) if (part := spelled(name.split(APART)[0])))
 
 
 def strangers(population: str) -> set[frozenset[tuple[str, ...]]]:
@@ -44,7 +46,7 @@ def strangers(population: str) -> set[frozenset[tuple[str, ...]]]:
     names = [name for name in population.split(WITHIN) if name.strip()]
     for k, name in enumerate(names):
         within = lineage(WITHIN.join(names[:k]))
-        told = [(*within, part) for one in name.split(APART) if (part := one.strip())]
+        told = [(*within, part) for one in name.split(APART) if (part := spelled(one))]
         found |= {frozenset(pair) for pair in combinations(told, 2) if len(set(pair)) == 2}
     return found
 
@@ -62,6 +64,7 @@ def apart(one: str, other: str) -> bool:
     return any(frozenset((a, b)) in said for a in mine for b in theirs)
 
 
+@lru_cache(maxsize=1 << 16)
 def family(population: str) -> str:
     """Return what populations that can be put together share: the outermost one, or that they are bands of numbers.
 
@@ -107,6 +110,10 @@ def with_population(parts: Sequence[Figures], populations: Sequence[str]) -> lis
                 labels={**part.labels, name: (label or part.total,)},
                 codes=np.column_stack([part.codes, np.zeros(len(part), np.int64)]),
                 hierarchies={**part.hierarchies, name: (Hierarchy.from_parents(pairs, total=part.total),)},
+                statistics=tuple(
+                    replace(one, codes=np.column_stack([one.codes, np.zeros(len(one), np.int64)]))
+                    for one in part.statistics
+                ),
             )
         )
     return found

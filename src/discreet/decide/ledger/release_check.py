@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from itertools import product
 
-from discreet.decide.ledger.change import NestedTables, changes, may_lie_inside
+from discreet.core.text import many
+from discreet.decide.ledger.change import NestedTables, Pair, changes, may_lie_inside
 from discreet.decide.ledger.check_result import Change, LedgerCheck, Verdict
 from discreet.decide.ledger.entry import Entry, sheets_of
+from discreet.decide.ledger.joined_tables import telling_beside
 from discreet.decide.ledger.joint import Joint, joint_findings
 from discreet.decide.ledger.populations import APART, WITHIN, apart, family, lineage
 from discreet.decide.ledger.revision import alike, same_values
 from discreet.decide.ledger.settings import Settings
+from discreet.decide.ledger.spelling import other_spellings, spelled
+from discreet.table.equations import Equations, equations_of
 from discreet.table.release import Release
 
 
@@ -33,6 +39,9 @@ class ReleaseCheck:
         self.release, self.entry, self.every, self.revised = release, entry, every, revised
         self.read, self.rules = read, rules
         seen = [e for e in every if not e.unseen]
+        self.names = other_spellings(e.dimensions for e in (entry, *seen))
+        if self.names:
+            seen = [replace(e, dimensions=tuple(self.names.get(name, name) for name in e.dimensions)) for e in seen]
         self.old = [e for e in seen if e.same_variable(entry)]
         self.old_ids = {e.id for e in self.old}
         # What a later release corrected is no longer said; what it says of hidden figures is.
@@ -40,22 +49,40 @@ class ReleaseCheck:
         same = [e for e in self.old if e.may_be_about(entry.population, entry.period) and e.id not in past]
         self.linked = _linked(entry, same)
         together, mine = {e.id for e in same}, set(entry.dimensions)
-        self.others = [e for e in seen if e.id not in together and not mine.isdisjoint(e.dimensions)]
+        # A first version may meet the new release through others alone.
+        reached = mine.union(*(e.dimensions for e in self.linked))
+        self.others = [
+            e for e in seen if e.id not in together and not (reached if e.id in past else mine).isdisjoint(e.dimensions)
+        ]
         self.mine = sheets_of(release, entry)
         self.groups = [
-            [sheet for e in group for sheet in sheets_of(read(e.id), e)] for group in _worlds(entry, self.linked)
+            [sheet for e in group for sheet in sheets_of(read(e.id), e, self.names)]
+            for group in _worlds(entry, self.linked)
         ]
         self.joint = Joint(unjudged=(*rules.unasked, *_renamed(entry, [e for e in seen if e.id in revised])))
-        self.assumed = list(_assumed(entry, self.linked))
+        self.assumed = [*_assumed(entry, self.linked), *_respelled(self.names)]
         self.changes: list[Change] = []
         self.compared: list[Entry] = []
 
+    @cached_property
+    def laid(self) -> list[Equations]:
+        """The equations of every table of the new release, for comparisons with other times and populations."""
+        return [equations_of(part) for part in self.release.parts()]
+
     def outcome(self, fewest: int, in_ledger: int) -> LedgerCheck:
         """Return what the release gives away; changes that ``fewest`` people or more made are safe."""
+        late: list[Entry] = []
         for before in self.groups:
-            self.joint |= joint_findings(self.mine, before, self.rules)
+            late += [sheet.entry for sheet in before[:1]] if self.rules.clock.late else []
+            if not late:
+                self.joint |= joint_findings(self.mine, before, self.rules)
         for other in self.others:
-            self._compare(other, fewest)
+            if not self.rules.clock.late:
+                self._compare(other, fewest)
+            # What was compared when time ran out may lack something.
+            late += [other] if self.rules.clock.late else []
+        if late:
+            self.joint |= Joint(unjudged=(_not_compared(late),))
         joint = self.joint
         new = any(finding.cause != "before" and finding.sensitive for finding in joint.findings)
         open_ = joint.unfinished or joint.unjudged
@@ -79,7 +106,7 @@ class ReleaseCheck:
 
     def _compare(self, e: Entry, fewest: int) -> None:
         """Compare with a release about another time or population, or with other versions of the figures."""
-        entry, theirs = self.entry, sheets_of(self.read(e.id), e)
+        entry, theirs = self.entry, sheets_of(self.read(e.id), e, self.names)
         both = f"«{e.title}» and «{entry.title}»"
         stated = e.id in self.revised or (e.id in self.old_ids and e.may_be_about(entry.population, entry.period))
         repeated = False
@@ -97,9 +124,13 @@ class ReleaseCheck:
         changed = e.id in self.old_ids and not strangers
         if changed or repeated:
             self.compared.append(e)
-        for pair in product(self.release.parts(), [sheet.figures for sheet in theirs] if changed else []):
-            self.changes += changes(*pair, f"«{e.title}»", fewest, amounts=self.rules.amounts)
-            if e.may_be_about("", entry.period) and not stated and (inside := may_lie_inside(*pair, self.rules)):
+        if changed and (told := telling_beside([*self.mine, *theirs])):
+            self.joint |= Joint(unjudged=(f"{told} of {both} were not compared: what their change gives away is open",))
+        limit = self.rules.clock.left
+        for new, old in product(self.laid, [equations_of(sheet.figures) for sheet in theirs] if changed else []):
+            pair = Pair(old, new, limit)
+            self.changes += changes(pair, f"«{e.title}»", fewest, amounts=self.rules.amounts)
+            if e.may_be_about("", entry.period) and not stated and (inside := may_lie_inside(pair, self.rules)):
                 self.joint |= Joint(unjudged=(_nested(e, entry, inside),))
 
 
@@ -121,17 +152,27 @@ def _linked(entry: Entry, same: Sequence[Entry]) -> list[Entry]:
 
 
 def _worlds(entry: Entry, linked: Sequence[Entry]) -> list[list[Entry]]:
-    """Return the sets of releases that may all be about one population and period, together with a new one."""
-    every = (entry, *linked)
-    populations = list({family(e.population): e.population for e in every if e.population}.values()) or [""]
-    periods = list(dict.fromkeys(e.period for e in every if e.period)) or [""]
-    sets = [[e for e in linked if e.may_be_about(who, when)] for who in populations for when in periods]
-    ids = [{e.id for e in group} for group in sets]
-    return [
-        group
-        for k, group in enumerate(sets)
-        if not any(ids[k] < other or (ids[k] == other and j < k) for j, other in enumerate(ids))
-    ]
+    """Return the largest sets of releases that may all be about one population and period, together with a new one.
+
+    Releases that state the same are looked up, not searched for: the work grows with what the sets hold.
+    """
+    stating: dict[tuple[str, str], list[int]] = {}
+    for number, e in enumerate(linked):
+        stating.setdefault((family(e.population), spelled(e.period)), []).append(number)
+    told = {*stating, (family(entry.population), spelled(entry.period))}
+    populations, periods = ({one[k] for one in told if one[k]} or {""} for k in (0, 1))
+    # Both are stated together, or either by releases that leave the other open.
+    sets = {one for one in told if one[0] in populations and one[1] in periods}
+    open_ends = [who for who in populations if (who, "") in told], [when for when in periods if ("", when) in told]
+    sets |= set(product(*open_ends))
+    alone = min(populations), min(periods)
+    sets |= {(who, alone[1]) for who in populations - {one[0] for one in sets}}
+    sets |= {(alone[0], when) for when in periods - {one[1] for one in sets}}
+    found = []
+    for who, when in sets or {alone}:
+        keys = {(who, when), (who, ""), ("", when), ("", "")}
+        found.append(sorted(number for key in keys for number in stating.get(key, ())))
+    return [[linked[number] for number in one] for one in sorted(found, key=lambda one: one[:1])]
 
 
 def _assumed(entry: Entry, linked: Sequence[Entry]) -> tuple[str, ...]:
@@ -149,6 +190,11 @@ def _assumed(entry: Entry, linked: Sequence[Entry]) -> tuple[str, ...]:
     return tuple(found)
 
 
+def _respelled(names: Mapping[str, str]) -> tuple[str, ...]:
+    """Say which dimensions are spelled in several ways."""
+    return tuple(f"dimension {name} of an earlier release was taken to be {kept}" for name, kept in names.items())
+
+
 def _renamed(entry: Entry, revised: Sequence[Entry]) -> tuple[str, ...]:
     """Say which releases are corrected by one that has none of their dimensions."""
     return tuple(
@@ -157,6 +203,11 @@ def _renamed(entry: Entry, revised: Sequence[Entry]) -> tuple[str, ...]:
         for e in revised
         if not set(e.dimensions) & set(entry.dimensions)
     )
+
+
+def _not_compared(late: Sequence[Entry]) -> str:
+    more = f" and {many(len(late) - 1, 'other release')}" if len(late) > 1 else ""
+    return f"«{late[0].title}»{more} could not be put together or compared with it in time; give more (--time-limit)"
 
 
 def _nested(earlier: Entry, entry: Entry, inside: NestedTables) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypedDict
 
 from discreet.auditing.judging import Judge
 from discreet.auditing.limits import Limits, Reach
 from discreet.core.clock import Clock
+from discreet.core.effort import WorkOptions
 from discreet.core.errors import RequestError
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.progress import Progress
@@ -20,6 +21,22 @@ THRESHOLD = 10
 """Counts that no release shows, and sums of them, are given away when they can be worked out and are below this."""
 PRECISION = 0.02
 """Twice the standard error in bits at which drawing stops, as in an audit."""
+
+
+class Tags(TypedDict, total=False):
+    """What is said about a release: whom and when its figures are about, and what is added up."""
+
+    population: str
+    period: str
+    variable: str
+
+
+class CheckOptions(Tags, WorkOptions, total=False):
+    """What is said about a release, what must be left open, and how much work that may be."""
+
+    width: float | None
+    dr: float | None
+    threshold: float | Literal["default"] | None
 
 
 @dataclass(frozen=True)
@@ -35,7 +52,7 @@ class Settings:
         amounts: whether figures are no numbers of people or firms.
         unasked: what a policy asks for and no ledger can judge, as sentences.
         policy: the policy's name.
-        time_limit: seconds; None for as long as it takes.
+        clock: when the whole check has to be over.
     """
 
     threshold: float | None = THRESHOLD
@@ -46,7 +63,7 @@ class Settings:
     amounts: bool = False
     unasked: tuple[str, ...] = ()
     policy: str = ""
-    time_limit: float | None = None
+    clock: Clock = field(default_factory=Clock)
     workers: int | None = None
     progress: Progress | None = None
 
@@ -54,9 +71,9 @@ class Settings:
     def of(
         cls,
         policy: str | Path | Policy | None,
-        width: float | None,
-        dr: float | None,
-        threshold: float | Literal["default"] | None,
+        width: float | None = None,
+        dr: float | None = None,
+        threshold: float | Literal["default"] | None = "default",
         *,
         amounts: bool,
     ) -> Settings:
@@ -90,7 +107,7 @@ class Settings:
             precision=PRECISION,
             workers=self.workers,
             progress=self.progress,
-            clock=Clock.within(self.time_limit),
+            clock=self.clock,
         )
 
     def top(self, scale: int) -> float:

@@ -52,7 +52,9 @@ class Store:
             raise RequestError(f"{path.parent} is not a folder; make it first, or name another ledger")
         if not path.exists():
             if not create:
-                raise RequestError(f"there is no ledger {path}; add a release to begin one, or name another (--ledger)")
+                raise RequestError(
+                    f"there is no ledger {path}; add a release to begin one, or name another (path=, --ledger)"
+                )
             new_whole(path, _lay_out)
         self._refuse_cut()
         self.writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
@@ -190,9 +192,16 @@ class Store:
             raise DataError(f"{self.path}: the head of the ledger's chain is missing; restore it from a copy")
         return Head(*found[0])
 
-    def append(self, event: Event) -> None:
-        """Put an event at the end of the chain."""
-        number = self.head().events + 1
+    def written_by_others(self) -> int:
+        """Return a number that changes whenever another connection writes the file."""
+        return self._number("data_version")
+
+    def keep(self, release: str, body: bytes) -> None:
+        """Take in the figures of a release."""
+        self._db.execute("INSERT INTO figures VALUES (?, ?)", (release, body))
+
+    def append(self, number: int, event: Event) -> None:
+        """Put an event at the end of the chain, as its ``number``-th."""
         self._db.execute("INSERT INTO event VALUES (?, ?, ?, ?)", (number, event.said, event.digest, event.signature))
         self._db.execute("UPDATE head SET events = ?, digest = ?", (number, event.digest))
 
@@ -265,7 +274,9 @@ class Originals:
     def prepare(self, release: str, original: Path) -> None:
         """Copy an original into the folder, whole or not at all; it counts once :meth:`settle` is told of it."""
         if not original.is_file():
-            raise RequestError(f"there is no original {original}; name the file, or leave --original out")
+            raise RequestError(
+                f"there is no original {original}; name the file, or leave it out (original=, --original)"
+            )
         try:
             self.folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
             self.folder.chmod(PRIVATE_FOLDER)

@@ -20,10 +20,9 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-from scipy.sparse import coo_array, csc_array
 
 from discreet.core.numerics import BoolArray, IntArray
-from discreet.core.sparse import components, row_of
+from discreet.core.sparse import Rows, components, row_of
 
 Row: TypeAlias = dict[int, int]
 NODES = 100_000
@@ -122,54 +121,50 @@ def _parts(system: System, units: BoolArray, worth: BoolArray | None) -> Iterato
     while True:
         alive = turn[system.row] != 0
         entries = (system.sign * turn[system.row])[alive]
-        matrix = csc_array(coo_array((entries, (group[system.row][alive], system.column[alive])), (count, system.size)))
-        matrix.sum_duplicates()
-        matrix.eliminate_zeros()
-        merged = _merged(matrix, units, count)
+        columns = Rows.gathered(system.column[alive], group[system.row][alive], entries, (system.size, count))
+        merged = _merged(columns, units, count)
         if merged is None:
             break
         count, label, sign = merged
         turn, group = turn * sign[group], label[group]
-    by_row = matrix.tocsr()
+    by_row = columns.across(count)
     rhs = np.zeros(count, np.int64)
     np.add.at(rhs, group, system.rhs * turn)
-    held = np.flatnonzero(np.diff(by_row.indptr))
+    held = np.flatnonzero(by_row.lengths)
     if not held.size:
         return
-    row, column = matrix.tocoo().coords
-    number, part = components(row, count + column, count + system.size)
+    number, part = components(columns.columns, count + columns.of, count + system.size)
     worthy = np.zeros(number, bool)
     worthy[part[count:][units if worth is None else units & worth]] = True
     held = held[worthy[part[held]]]
     order = held[np.argsort(part[held], kind="stable")]
     for chunk in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
         if chunk.size:
-            spans = [(int(rhs[g]), slice(by_row.indptr[g], by_row.indptr[g + 1])) for g in chunk]
+            spans = [(int(rhs[g]), slice(by_row.starts[g], by_row.starts[g + 1])) for g in chunk]
             yield [
-                {**dict(zip(by_row.indices[at].tolist(), by_row.data[at].tolist(), strict=True)), RHS: right}
+                {**dict(zip(by_row.columns[at].tolist(), by_row.values[at].tolist(), strict=True)), RHS: right}
                 for right, at in spans
             ]
 
 
-def _merged(matrix: csc_array, units: BoolArray, count: int) -> tuple[int, IntArray, IntArray] | None:
+def _merged(columns: Rows, units: BoolArray, count: int) -> tuple[int, IntArray, IntArray] | None:
     """Return groups of equations whose multipliers are equal (1), opposite (-1) or nothing (0); None if none is new."""
-    lengths = np.diff(matrix.indptr)
-    first = matrix.indptr[:-1]
+    lengths, first = columns.lengths, columns.starts[:-1]
     single = np.flatnonzero((lengths == 1) & ~units)
     double = np.flatnonzero((lengths == 2) & ~units)
-    a, b = matrix.data[first[double]], matrix.data[first[double] + 1]
+    a, b = columns.values[first[double]], columns.values[first[double] + 1]
     double, a, b = double[abs(a) == abs(b)], a[abs(a) == abs(b)], b[abs(a) == abs(b)]
     if not single.size and not double.size:
         return None
     # Every equation stands twice, with either sign; those that meet themselves with the other sign are nothing.
-    left, right = matrix.indices[first[double]], matrix.indices[first[double] + 1]
+    left, right = columns.columns[first[double]], columns.columns[first[double] + 1]
     same = a == -b
     ends = np.concatenate([np.where(same, right, right + count), np.where(same, right + count, right)])
     number, label = components(np.concatenate([left, left + count]), ends, 2 * count)
     up, down = label[:count], label[count:]
     nothing = np.zeros(number, bool)
     nothing[up[up == down]] = True
-    killed = matrix.indices[first[single]]
+    killed = columns.columns[first[single]]
     nothing[up[killed]] = nothing[down[killed]] = True
     sign = np.where(nothing[up] | nothing[down], 0, np.where(up < down, 1, -1))
     names, group = np.unique(np.minimum(up, down), return_inverse=True)

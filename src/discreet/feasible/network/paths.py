@@ -25,8 +25,8 @@ class Network(NamedTuple):
 class Flow(NamedTuple):
     """The values of all edges, what each node has too much, the extremes that values took, and room for a search.
 
-    A node was seen in the present search if ``seen`` has its ``stamp[0]``; ``via`` is the edge that led there. Work
-    ends when ``stop[0]`` is set.
+    A node was seen in the present search if ``seen`` has its ``stamp[0]``; ``via`` is the edge that led there. Nodes
+    that are ``marked`` with it lead to the target by the edge ``into``. Work ends when ``stop[0]`` is set.
     """
 
     x: IntArray
@@ -37,24 +37,44 @@ class Flow(NamedTuple):
     stamp: IntArray
     via: IntArray
     queue: IntArray
+    marked: IntArray
+    into: IntArray
     stop: IntArray
 
 
 @compiled
 def path(net: Network, flow: Flow, source: int, target: int, skip: int) -> int:
-    """Search breadth first for the target, or for any node in deficit when there is none; return it, or -1."""
+    """Search breadth first for the target, or for any node in deficit when there is none; return it, or -1.
+
+    What leads into the target is marked before, and the search ends where it meets a mark: in a large table nearly
+    every value can be offset by three others, and a search for the target itself looks at all rows first. It begins
+    elsewhere each time, as the first ways are soon used up.
+    """
     tail, head, x, lower, upper = net.tail, net.head, flow.x, net.lower, net.upper
     begin, around, seen, via, queue = net.begin, net.around, flow.seen, flow.via, flow.queue
     flow.stamp[0] += 1
     stamp = flow.stamp[0]
+    if target >= 0:
+        for k in range(begin[target], begin[target + 1]):
+            edge = around[k]
+            out = tail[edge] == target
+            if edge != skip and (x[edge] > lower[edge] if out else x[edge] < upper[edge]):
+                other = head[edge] if out else tail[edge]
+                flow.marked[other], flow.into[other] = stamp, edge
+        if flow.marked[source] == stamp:
+            via[target] = flow.into[source]
+            return target
     first, last = 0, 1
     queue[0] = source
     seen[source] = stamp
     while first < last:
         node = queue[first]
         first += 1
-        for k in range(begin[node], begin[node + 1]):
-            edge = around[k]
+        degree = begin[node + 1] - begin[node]
+        start = stamp % degree if target >= 0 and degree > 0 else 0
+        for step in range(degree):
+            k = start + step
+            edge = around[begin[node] + (k if k < degree else k - degree)]
             if edge == skip:
                 continue
             out = tail[edge] == node
@@ -63,8 +83,11 @@ def path(net: Network, flow: Flow, source: int, target: int, skip: int) -> int:
                 continue
             seen[other] = stamp
             via[other] = edge
-            if other == target or (target < 0 and flow.excess[other] < 0):
+            if target < 0 and flow.excess[other] < 0:
                 return int(other)
+            if target >= 0 and flow.marked[other] == stamp:
+                via[target] = flow.into[other]
+                return target
             queue[last] = other
             last += 1
     return -1

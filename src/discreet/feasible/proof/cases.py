@@ -215,8 +215,7 @@ class _Splitting:
         """Close a case in which nothing fits: the equations that show this may be added as often as is needed."""
         if before is None:
             return None
-        matrix = self.group.rows.matrix(self.group.variables.size).astype(np.float64)
-        short = least_repair(matrix, self.group.rhs.astype(np.float64), self._ends(narrowed), self.clock.left)
+        short = least_repair(self.group.rows, self.group.rhs.astype(np.float64), self._ends(narrowed), self.clock.left)
         if short is None:
             return None
         direction = fractions(short[1])

@@ -9,10 +9,10 @@ the keys; many cells that are linked by sums narrow each other down, which the a
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -125,17 +125,28 @@ class CellKey(FigureMethod):
         check_anybody(original)
 
     def apply(
-        self, original: Originals | KeyedTable, seed: Seed = None, *, progress: Progress | None = None
+        self, original: Originals | KeyedTable | Sequence[KeyedTable], seed: Seed = None, **how: Progress | None
     ) -> Protected:
         """Perturb an original: by the keys of its cells, or by keys that are drawn where it has none.
 
         Linked tables get keys together, where one of them has all their dimensions; tables with record keys agree as
         they are.
         """
-        if not isinstance(original, KeyedTable):
-            return super().apply(original, seed, progress=progress)
+        several = original if isinstance(original, Sequence) else [original]
+        keyed = [one for one in several if isinstance(one, KeyedTable)]
+        if not keyed or len(keyed) < len(several):
+            return super().apply(cast("Originals", original), seed, **how)
         if seed is not None:
             raise RequestError("the records have keys, which decide the noise; leave the seed out")
+        made = [self._by_keys(one) for one in keyed]
+        if len(made) == 1:
+            return made[0]
+        parts = tuple(part for one in made for part in one.release.parts())
+        release = Release(None, self.name, made[0].release.parameters, parts)
+        return replace(made[0], release=release, changes=Changes.together([one.changes for one in made]))
+
+    def _by_keys(self, original: KeyedTable) -> Protected:
+        """Perturb cells by their keys."""
         cells = original.unperturbed()
         self.check_original(cells)
         made = self._perturbed(cells, cells, original.cell_keys(), original.modulus)

@@ -11,7 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import InfeasibleError, LimitError
+from discreet.core.highs import Program
 from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.sparse import Rows
 
 EXACT = 1e-13
 """How far moments may be off, relative to the scale of the noise."""
@@ -157,9 +159,15 @@ def _support(v: IntArray, variance: float, shape: list[FloatArray]) -> npt.NDArr
 
 def _linear(cost: FloatArray, v: IntArray, shape: list[FloatArray], variance: float | None) -> float | None:
     """Return the least cost of a law with mean 0, and the variance where it is given; None where there is none."""
-    from scipy.optimize import linprog
-
     equal = [np.ones(v.size), v.astype(float)] + ([v.astype(float) ** 2] if variance is not None else [])
     right = [1.0, 0.0] + ([variance] if variance is not None else [])
-    found = linprog(cost, shape or None, [0.0] * len(shape) or None, equal, right, bounds=(0, 1), method="highs")
-    return float(found.fun) if found.status == 0 else None
+    rows = np.array([*equal, *shape])
+    row, column = np.nonzero(rows)
+    program = Program(
+        Rows.gathered(row, column, rows[row, column], (len(rows), v.size)),
+        costs=cost,
+        lower=np.zeros(v.size),
+        upper=np.ones(v.size),
+        sums=(np.append(right, np.full(len(shape), -np.inf)), np.append(right, np.zeros(len(shape)))),
+    )
+    return program.objective if program.run() == "optimal" else None

@@ -19,23 +19,24 @@ from discreet.core.random import Seed, generator
 from discreet.protect.additive import sums_of
 from discreet.protect.base import Original, Protected
 from discreet.protect.checks import check_seconds
-from discreet.protect.controlled_rounding.nearest import Rounded, RoundingProblem, nearest_rounding
+from discreet.protect.controlled_rounding.near import NearRounding
+from discreet.protect.controlled_rounding.nearest import RoundingProblem, nearest_rounding
 from discreet.protect.controlled_rounding.unbiased import unbiased_rounding
 from discreet.protect.figure_method import BASE, Rounding
-from discreet.protect.layout import FullTable, inner_sums
-from discreet.protect.margin_fit import round_for_margins
+from discreet.protect.layout import FullTable
 from discreet.protect.usage import in_one_call, option
 from discreet.table.kinds import Controlled, Kind, Perturbed
-from discreet.table.tabulation import Tabulation
 
 
 @dataclass(frozen=True)
 class ControlledRounding(Rounding):
     """Round every figure to a neighbouring multiple of the base with all sums intact, as near as can be.
 
-    All margins, and groups of hierarchies, are published. Where no such rounding exists, or none is found in time,
-    figures may move further; the release then says how far, and the notes say why. ``unbiased`` draws a rounding at
-    random instead; the mean of every published figure is then the original one.
+    All margins, and groups of hierarchies, are published. Where no such rounding exists, or none is found,
+    figures may move further; the release then says how far, and the notes say why. Of large tables with three or more
+    dimensions one near the best is taken, and the notes say how near it is at least; ``exact`` looks for the best in
+    the time given. ``unbiased`` draws a rounding at random instead; the mean of every published figure is then the
+    original one.
 
     >>> from discreet import Table
     >>> table = Table.from_array([[1, 0], [3, 3], [12, 20]], ["row", "column"])
@@ -46,6 +47,7 @@ class ControlledRounding(Rounding):
     base: int = field(default=5, metadata=BASE)
     unbiased: bool = field(default=False, metadata=option("Draw a rounding at random whose mean is the original."))
     time_limit: float = field(default=60.0, metadata=option("Seconds for the search."))
+    exact: bool = field(default=False, metadata=option("Look for the nearest rounding of a large table too."))
     name: ClassVar[str] = "controlled-rounding"
     told: ClassVar[tuple[str, ...]] = ("base", "unbiased")
     examples: ClassVar[Mapping[str, str]] = {
@@ -74,11 +76,14 @@ class ControlledRounding(Rounding):
         if self.unbiased:
             values = unbiased_rounding(problem, generator(seed), self.time_limit, progress)
             return layout.released(self, values, (kind,), details={"zero_restricted": True})
-        found, bound = nearest_rounding(problem, self.time_limit, progress)
-        reason = "No zero-restricted rounding exists"
+        local = NearRounding(layout.full, base, progress) if layout.full.names in layout.full.margins else None
+        found, bound = nearest_rounding(problem, self.time_limit, progress, local=local, exact=self.exact)
         if found is None:
-            found = self._inner_only(layout.full, progress)
-            reason = f"No zero-restricted rounding was found in {self.time_limit:g} seconds"
+            raise LimitError(
+                f"no controlled rounding of linked margins was found in {self.time_limit:g} seconds; raise the time "
+                "limit, or tabulate the finest cells too"
+            )
+        reason = f"No zero-restricted rounding {'exists' if found.impossible else 'was found'}"
         away = np.abs(found.values - true)
         distance, largest = float(away.sum()), int(away.max())
         gap = 0.0 if found.proved or distance == 0 else max(distance - bound, 0.0) / distance
@@ -92,21 +97,6 @@ class ControlledRounding(Rounding):
         exact = {"zero_restricted": found.radius == 0, "radius": found.radius}
         details = {"cost": int(distance), "gap": gap, **exact}
         return layout.released(self, found.values, (kind,), notes=notes, details=details)
-
-    def _inner_only(self, full: Tabulation, progress: Progress | None) -> Rounded:
-        """Return a rounding of the inner cells to neighbours, with margins that are their sums and as near as found."""
-        if full.names not in full.margins:
-            raise LimitError(
-                f"no controlled rounding of linked margins was found in {self.time_limit:g} seconds; raise the time "
-                "limit, or tabulate the finest cells too"
-            )
-        base = int(self.base)
-        residual = full.records % base
-        rows = np.flatnonzero(full.inner(full.names) & (residual > 0))
-        values = full.records - residual
-        values[rows] += base * round_for_margins(full, rows, residual[rows], base, progress=progress)
-        values = inner_sums(full, values)
-        return Rounded(values, int(np.abs(values - full.records).max()) // base, False)
 
 
 controlled_rounding = in_one_call(ControlledRounding)

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import DataError, LimitError
 from discreet.core.highs import Program
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
-from discreet.core.sparse import Rows, parts, row_of
+from discreet.core.sparse import Rows, parts
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
@@ -118,7 +117,7 @@ class _LinkedPart:
     """Open positions that are linked by equations, and the equations: sums with signs that equal ``rest``."""
 
     at: IntArray
-    matrix: Any
+    rows: Rows
     rest: IntArray
     lower: IntArray
     upper: IntArray
@@ -128,19 +127,17 @@ class _LinkedPart:
         n = self.at.size
         lower = np.where(self.lower <= -UNBOUNDED, -np.inf, self.lower)
         upper = np.where(self.upper >= UNBOUNDED, np.inf, self.upper)
-        matrix, rest, start = self.matrix, self.rest, np.zeros(n, np.int64)
+        rows, rest, start = self.rows, self.rest, np.zeros(n, np.int64)
         if wanted is not None:
             # Each position then has two columns, how far it goes up and how far down, and every unit costs.
-            from scipy.sparse import hstack
-
             start = np.clip(wanted, self.lower, self.upper)
-            matrix, rest = hstack([matrix, -matrix], format="csr"), rest - matrix @ start
+            rows, rest = rows.beside(rows._replace(values=-rows.values), n), rest - rows.sums(start)
             lower, upper = np.zeros(2 * n), np.concatenate([upper - start, start - lower])
         found = np.zeros(0)
         for whole, near in ((False, False), (True, True), (True, False)):
             program = Program(
-                Rows(matrix.indptr, matrix.indices, matrix.data),
-                costs=np.full(matrix.shape[1], 0.0 if wanted is None else 1.0),
+                rows,
+                costs=np.full(lower.size, 0.0 if wanted is None else 1.0),
                 # Integers next to the real numbers, where there are any, are found in a fraction of the time.
                 lower=np.maximum(lower, np.floor(found) - 1) if near else lower,
                 upper=np.minimum(upper, np.ceil(found) + 1) if near else upper,
@@ -158,7 +155,7 @@ class _LinkedPart:
             moves = found if wanted is None else found[:n] - found[n:]
             values: IntArray = start + np.rint(moves).astype(np.int64)
             inside = (self.lower <= values) & (values <= self.upper)
-            if inside.all() and (self.matrix @ values == self.rest).all():
+            if inside.all() and (self.rows.sums(values) == self.rest).all():
                 return values
         raise LimitError("no values were found for the cells that linked tables share; give fewer tables at once")
 
@@ -168,19 +165,21 @@ def _parts(equations: Equations, values: IntArray, open_: BoolArray) -> Iterator
     rows = equations.starts.size - 1
     if not rows or not open_.any():
         return
-    whole = Rows(equations.starts, equations.columns, equations.signs).matrix(values.size)
-    rest = -(whole @ np.where(open_, 0, values))
+    whole = Rows(equations.starts, equations.columns, equations.signs)
+    rest = -whole.sums(np.where(open_, 0, values))
     at = np.flatnonzero(open_)
-    matrix = whole[:, at]
-    used = np.flatnonzero(np.diff(matrix.indptr))
-    matrix, rest = matrix[used], rest[used]
-    count, of_column, of_row = parts(matrix.indices, row_of(matrix.indptr), at.size, used.size)
+    linked = whole.among(at, values.size)
+    used = np.flatnonzero(linked.lengths)
+    linked, rest = linked.taken(used), rest[used]
+    count, of_column, of_row = parts(linked.columns, linked.of, at.size, used.size)
     row_order, column_order = np.argsort(of_row, kind="stable"), np.argsort(of_column, kind="stable")
-    at, rest, matrix = at[column_order], rest[row_order], matrix[row_order][:, column_order]
+    linked = linked.taken(row_order).among(column_order, at.size)
+    at, rest = at[column_order], rest[row_order]
     ends = np.stack([np.cumsum(np.bincount(of, minlength=count)) for of in (of_row, of_column)], axis=1)
     r0 = c0 = 0
     for r1, c1 in ends.tolist():
         if r1 > r0:
-            mine = at[c0:c1]
-            yield _LinkedPart(mine, matrix[r0:r1, c0:c1], rest[r0:r1], equations.lower[mine], equations.upper[mine])
+            mine, part = at[c0:c1], linked.taken(np.arange(r0, r1))
+            part = part._replace(columns=part.columns - c0)
+            yield _LinkedPart(mine, part, rest[r0:r1], equations.lower[mine], equations.upper[mine])
         r0, c0 = r1, c1

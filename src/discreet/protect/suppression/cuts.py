@@ -16,7 +16,7 @@ import numpy as np
 from discreet.core.compiled import compiled
 from discreet.core.highs import Program
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
-from discreet.core.sparse import Rows, parts, row_of
+from discreet.core.sparse import parts, row_of
 from discreet.protect.suppression.circuits import NONE, Room, Scratch, cheapest
 from discreet.protect.suppression.meeting import CircuitSearch
 from discreet.protect.suppression.problem import Problem
@@ -138,10 +138,8 @@ def sliding_cut(
 
 def _end(problem: Problem, cell: int, way: float, linked: IntArray, wide: int) -> tuple[float, FloatArray]:
     """Return how far a cell can go one way, and what each cell would add to that bound if it were suppressed."""
-    matrix = problem.matrix
-    inside = matrix[:, linked].tocsr()
-    rows = np.flatnonzero(np.diff(inside.indptr))
-    inside = inside[rows]
+    inside = problem.rows.among(linked, problem.size)
+    rows = np.flatnonzero(inside.lengths)
     cost = np.zeros(linked.size)
     at = int(np.searchsorted(linked, cell))
     cost[at] = -way
@@ -149,7 +147,7 @@ def _end(problem: Problem, cell: int, way: float, linked: IntArray, wide: int) -
     # More than the level asks for is never needed of the cell itself.
     down[at], up[at] = min(down[at], wide), min(up[at], wide)
     program = Program(
-        Rows(inside.indptr, inside.indices, inside.data),
+        inside.taken(rows),
         costs=cost,
         lower=np.where(down >= 2**52, -np.inf, -down),
         upper=np.where(up >= 2**52, np.inf, up),
@@ -159,7 +157,7 @@ def _end(problem: Problem, cell: int, way: float, linked: IntArray, wide: int) -
     weight = np.zeros(problem.size)
     weight[cell] = way
     if rows.size:
-        weight += matrix[rows].T @ program.multipliers
+        weight += problem.rows.taken(rows).combined(program.multipliers, problem.size)
     weight[np.abs(weight) < 1e-9] = 0.0
     room = np.where(weight > 0, weight * problem.on.up, -weight * problem.on.down)
     room[cell] = np.abs(weight[cell]) * (up[at] if weight[cell] > 0 else down[at])

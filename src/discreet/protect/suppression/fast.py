@@ -26,11 +26,14 @@ BLOCK = 2000
 """How many demands are met between two reports of progress: a round number, for seconds at most."""
 ROUNDS = 6
 """How often all cells of a small pattern are tried for release; it mostly stops earlier, when nothing is won."""
-EFFORT = 1e9
-"""The most changes of tableaus while groups of cells are tried: ten searches as long as one may be."""
-SMALL, LARGE = 2000, 5000
-"""The most secondary cells of a pattern of which all are tried again and again, and in groups. Round numbers, which
-trade a few per cent of the cost for a time that stays proportional to the size of large patterns."""
+EFFORT = 2e8
+"""The most changes of tableaus while groups of cells are tried: about a second."""
+PATIENCE = 1e6
+"""The most changes of a tableau in one search for a release. Nearly all that succeed take fewer; the others would take
+most of the time, the more of it the larger a table is."""
+SMALL = 2000
+"""The most secondary cells of a pattern of which all are tried again and again. A round number, which trades a few per
+cent of the cost for a time that stays proportional to the size of large patterns."""
 TOGETHER = 12
 """The most cells that are released together; large groups hardly ever succeed. A round choice."""
 
@@ -136,16 +139,15 @@ class FastSearch(Demanded):
     def improve(self, rounds: int = ROUNDS) -> None:
         """Release cells, alone and in groups, as long as that makes the pattern cheaper.
 
-        A large pattern is tried once, and a very large one cell by cell only. What can be released without suppressing
-        another cell is looked for until there is none.
+        A large pattern is tried once. What can be released without suppressing another cell is looked for until there
+        is none.
         """
         count = self.secondary().size
         self.forget()
         for _ in range(rounds if count <= SMALL else 1):
             before = self.total
             self._release_alone(self.secondary())
-            if count <= LARGE:
-                self._release(*self._groups(), self.tried_together, effort=EFFORT)
+            self._release(*self._groups(), self.tried_together, effort=EFFORT)
             if self.total == before:
                 break
         if count <= SMALL:
@@ -229,7 +231,7 @@ class FastSearch(Demanded):
         for start in range(0, groups.size - 1, BLOCK):
             part, mine = groups[start : start + BLOCK + 1], which[start : start + BLOCK]
             self._tick(start, groups.size - 1, f"cells tried for release, cost {self.total:,}")
-            block = Groups(part - part[0], members[part[0] : part[-1]], tried[mine], exchange, most)
+            block = Groups(part - part[0], members[part[0] : part[-1]], tried[mine], exchange, most, PATIENCE)
             self.pool, self.end, more = improve(block, search, self.pool, self.end)
             tried[mine] = block.tried
             accepted += int(more)

@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, whole_where_near
-from discreet.core.sparse import components, row_of
+from discreet.core.sparse import Rows, components, row_of
 from discreet.protect.suppression.problem import Cells, Problem
 from discreet.table.attacker import Attacker
 from discreet.table.grid import locate
@@ -20,7 +20,7 @@ from discreet.table.stakes import contributes, in_one_cell, joint_stakes
 Insiders: TypeAlias = Literal["auto", "none", "singletons", "respondents"]
 AT_ONCE = 20_000_000
 """How many pairs of cells are compared at once, in 20 MB for each comparison."""
-Rows: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray, IntArray]
+Told: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray, IntArray]
 """Attacker, position, least and largest value, and number of others."""
 
 
@@ -66,7 +66,7 @@ def knowledge_of(
         insiders = "respondents" if any(contributes(table) for table in cells.tables) else "none"
     identified = all(table.respondents is not None for table in cells.tables)
     names: list[str] = []
-    rows: list[Rows] = [(np.zeros(0, np.int64),) * 5]
+    rows: list[Told] = [(np.zeros(0, np.int64),) * 5]
     if insiders == "none" and not attackers:
         return InsiderKnowledge((), *rows[0], rows[0][0])
     if insiders != "none" and identified:
@@ -90,8 +90,6 @@ def at_least(cells: Cells, who: IntArray, at: IntArray, low: IntArray) -> IntArr
     A sum holds what they know of its parts, and what everybody knows of its other parts: a contributor of 90 to a row
     of ten cells knows that the row is at least 99 where no hidden cell is 0.
     """
-    from scipy.sparse import coo_array
-
     floor, equations = cells.lower, cells.equations
     if not at.size or equations.starts.size < 2 or floor.max() <= 0:
         return low
@@ -99,19 +97,19 @@ def at_least(cells: Cells, who: IntArray, at: IntArray, low: IntArray) -> IntArr
     equation = row_of(equations.starts)
     whole, part = equations.columns[first], np.ones(equations.columns.size, bool)
     part[first] = False
-    parts = coo_array(
-        (part[part].astype(np.int64), (equations.columns[part], equation[part])), shape=(size, first.size)
+    parts = Rows.gathered(
+        equations.columns[part], equation[part], np.ones(int(part.sum()), np.int64), (size, first.size)
     )
     common = np.add.reduceat(np.where(part, floor[equations.columns], 0), first) - floor[whole]
     # How much more than everybody each attacker knows, by attacker and cell.
     asked = who * size + at
     key, more = _largest(asked, low - floor[at])
     while key.size:
-        table = coo_array((more, (key // size, key % size)), shape=(int(who.max()) + 1, size))
-        sums = (table.tocsr() @ parts.tocsr()).tocoo()
-        found = np.concatenate([key, sums.row.astype(np.int64) * size + whole[sums.col]])
+        table = Rows.gathered(key // size, key % size, more, (int(who.max()) + 1, size))
+        sums = table.times(parts, first.size)
+        found = np.concatenate([key, sums.of * size + whole[sums.columns]])
         before = key, more
-        key, more = _largest(found, np.concatenate([more, sums.data + common[sums.col]]))
+        key, more = _largest(found, np.concatenate([more, sums.values + common[sums.columns]]))
         if np.array_equal(before[0], key) and np.array_equal(before[1], more):
             place = locate(key, asked)
             return np.where(place >= 0, floor[at] + more[place], np.maximum(low, floor[at]))
@@ -126,7 +124,7 @@ def _largest(key: IntArray, amount: IntArray) -> tuple[IntArray, IntArray]:
     return once, amount[order][where]
 
 
-def _identified(cells: Cells, several: bool, response: str | None) -> tuple[list[str], list[Rows]]:
+def _identified(cells: Cells, several: bool, response: str | None) -> tuple[list[str], list[Told]]:
     """Return every respondent who knows more than the outsider and than other respondents, and what each knows."""
     found = joint_stakes(cells.tables, cells.places, response)
     own, alone = cells.units(found.amount), found.others == 0
@@ -141,7 +139,7 @@ def _identified(cells: Cells, several: bool, response: str | None) -> tuple[list
 
 def _recognised(
     cells: Cells, several: bool, response: str | None, sensitive: BoolArray
-) -> tuple[list[str], list[Rows]]:
+) -> tuple[list[str], list[Told]]:
     """Return the largest contributor to every cell who knows more than the outsider, and what each knows."""
     size = cells.values.size
     units, largest, second = np.zeros(size, np.int64), np.zeros(size, np.int64), np.full(size, np.inf)

@@ -74,10 +74,13 @@ class CircuitSearch(NamedTuple):
 
 
 @compiled
-def settle(q: int, limit: float, search: CircuitSearch, tries: int = TRIES) -> tuple[int, int]:
+def settle(
+    q: int, limit: float, search: CircuitSearch, tries: int = TRIES, patience: float = EFFORT
+) -> tuple[int, int]:
     """Find the cheapest circuit in integers for a demand, and leave its moves in the workspace.
 
-    Where it has fractional moves, it is looked for again as often as ``tries`` says; the last one stays.
+    Where it has fractional moves, it is looked for again as often as ``tries`` says; the last one stays. One search
+    changes no more of a tableau than its ``patience`` says.
     """
     on, asked = search.on, search.asked
     way = asked.way[q]
@@ -94,14 +97,14 @@ def settle(q: int, limit: float, search: CircuitSearch, tries: int = TRIES) -> t
             low, high = high, low
         a[j], b[j] = min(a[j], low), min(b[j], high)
     move = Move(asked.cell[q], float(asked.size[q]), way, Room(a, b))
-    outcome, count = circuit(on, move, limit, search.held.cost, search.work, tries)
+    outcome, count = circuit(on, move, limit, search.held.cost, search.work, tries, patience)
     a[known], b[known] = kept_a, kept_b
     return outcome, count
 
 
 @compiled
 def circuit(
-    on: ClassEquations, move: Move, limit: float, cost: FloatArray, work: Scratch, most_tries: int
+    on: ClassEquations, move: Move, limit: float, cost: FloatArray, work: Scratch, most_tries: int, most: float
 ) -> tuple[int, int]:
     """Find the cheapest circuit in integers that moves a cell by an amount, within its room."""
     p, own, a, b = move.cell, move.amount, move.room.down, move.room.up
@@ -117,7 +120,7 @@ def circuit(
     while amount > unit * FINE:
         unit *= 2.0
     stepped, sifted = unit > 1, False
-    patience = EFFORT if own < PARTS else EFFORT / HASTE
+    patience = most if own < PARTS else min(most, EFFORT / HASTE)
     while True:
         if stepped:
             amount = np.ceil(own / unit) * unit

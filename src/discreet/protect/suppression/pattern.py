@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.numerics import BoolArray, IntArray, index_ranges
-from discreet.core.sparse import row_of, starts_of
+from discreet.core.sparse import Rows, row_of, starts_of
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, by_class
 from discreet.protect.suppression.problem import Problem
 
@@ -86,8 +86,6 @@ class Pattern:
 
     def check(self) -> None:
         """Check the proof in integers: every circuit stays within bounds, keeps all sums, and is suppressed."""
-        from scipy.sparse import csc_array
-
         if not self.circuits:
             return
         p, (cells, moves) = self.problem, self.circuit_cells
@@ -108,14 +106,15 @@ class Pattern:
         np.minimum.at(up, entry, more[order[place]])
         both = way[of] == 0
         fits = (signed >= -down) & (signed <= up) & (~both | ((-signed >= -down) & (-signed <= up)))
-        change = p.matrix @ csc_array((moves.astype(np.float64), cells, starts), shape=(p.size, len(self.circuits)))
+        across = Rows(p.on.begins, p.on.rows, p.on.weights)
+        change = Rows(starts, cells, moves.astype(np.float64)).times(across, p.on.starts.size - 1)
         reached = np.zeros(len(self.circuits), np.int64)
         own = cells == asked[of]
         reached[of[own]] = moves[own]
         wrong = [
             (not self.hidden[cells].all(), "uses a cell that is published"),
             (not fits.all(), "leaves the range of a cell"),
-            (bool(np.abs(change.data).max(initial=0.0) > 0), "changes a sum"),
+            (bool(change.values.size), "changes a sum"),
             (bool((reached < size).any()), "falls short of its level"),
         ]
         for broken, what in wrong:

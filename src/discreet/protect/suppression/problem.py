@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -118,9 +118,9 @@ class Problem:
         return self.on.primary | self.free
 
     @property
-    def matrix(self) -> Any:
-        """The equations as a sparse matrix of SciPy."""
-        return Rows(self.on.starts, self.on.columns, self.on.signs).matrix(self.size)
+    def rows(self) -> Rows:
+        """The equations as sparse rows."""
+        return Rows(self.on.starts, self.on.columns, self.on.signs)
 
     def positions(self, chosen: BoolArray) -> BoolArray:
         """Return which positions belong to the chosen classes and are shown by some table."""
@@ -180,13 +180,11 @@ def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, 
     can = ~equations.exact & ~published
     if not zeros:
         can &= (cells.values != 0) | demands.sensitive | ~cells.listed
-    matrix, leader, stuck = _merged(equations, can)
+    merged, leader, stuck = _merged(equations, can)
     can &= ~stuck[leader]
     kept = np.unique(leader[can])
-    matrix = matrix[:, kept].tocsr()
-    matrix.sort_indices()
-    across = matrix.tocsc()
-    across.sort_indices()
+    rows = merged.among(kept, can.size)
+    across = rows.across(kept.size)
     member = np.full(can.size, -1)
     member[can] = np.searchsorted(kept, leader[can])
     inside = np.flatnonzero(member >= 0)
@@ -213,12 +211,12 @@ def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, 
     others = price[~free & ~primary]
     base, highest = (float(np.quantile(others, 0.1)), float(others.max())) if others.size else (1.0, 1.0)
     system = ClassEquations(
-        starts=matrix.indptr.astype(np.int64),
-        columns=matrix.indices.astype(np.int64),
-        signs=matrix.data.astype(np.float64),
-        begins=across.indptr.astype(np.int64),
-        rows=across.indices.astype(np.int64),
-        weights=across.data.astype(np.float64),
+        starts=rows.starts,
+        columns=rows.columns,
+        signs=rows.values.astype(np.float64),
+        begins=across.starts,
+        rows=across.columns,
+        weights=across.values.astype(np.float64),
         down=down,
         up=up,
         least=np.minimum(down, up),
@@ -227,7 +225,7 @@ def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, 
         primary=primary,
         base=base,
         most=highest,
-        network=bool(np.diff(across.indptr).max(initial=0) <= 2 and (np.abs(matrix.data) == 1).all()),
+        network=bool(across.lengths.max(initial=0) <= 2 and (np.abs(rows.values) == 1).all()),
     )
     levels = (most(level) for level in (demands.lower, demands.upper, demands.sliding))
     return Problem(cells, demands, member, system, free, *levels)
@@ -241,14 +239,12 @@ def _refuse_clash(equations: Equations, both: BoolArray) -> None:
         )
 
 
-def _merged(equations: Equations, can: BoolArray) -> tuple[Any, IntArray, BoolArray]:
+def _merged(equations: Equations, can: BoolArray) -> tuple[Rows, IntArray, BoolArray]:
     """Return the equations over classes of cells that are always equal, each once, and the first cell of each class.
 
     A cell that is alone in an equation cannot move and leaves all others; this is repeated until nothing changes. The
     last array says which first cells are stuck.
     """
-    from scipy.sparse import coo_array
-
     n = can.size
     count = equations.starts.size - 1
     row = row_of(equations.starts)
@@ -256,27 +252,22 @@ def _merged(equations: Equations, can: BoolArray) -> tuple[Any, IntArray, BoolAr
     stuck = np.zeros(n, bool)
     while True:
         entry = can[equations.columns] & ~stuck[leader[equations.columns]]
-        matrix = coo_array(
-            (equations.signs[entry], (row[entry], leader[equations.columns[entry]])), shape=(count, n)
-        ).tocsr()
-        matrix.sum_duplicates()
-        matrix.eliminate_zeros()
-        length = np.diff(matrix.indptr)
-        alone = matrix.indices[matrix.indptr[:-1][length == 1]]
+        rows = Rows.gathered(row[entry], leader[equations.columns[entry]], equations.signs[entry], (count, n))
+        length = rows.lengths
+        alone = rows.columns[rows.starts[:-1][length == 1]]
         if alone.size:
             stuck[alone] = True
             continue
-        begin = matrix.indptr[:-1][length == 2]
-        a, b = matrix.indices[begin], matrix.indices[begin + 1]
-        equal = matrix.data[begin] * matrix.data[begin + 1] < 0
+        begin = rows.starts[:-1][length == 2]
+        a, b = rows.columns[begin], rows.columns[begin + 1]
+        equal = rows.values[begin] * rows.values[begin + 1] < 0
         if not equal.any():
             break
         which = components(a[equal], b[equal], n)[1]
         first = np.full(n, n)
         np.minimum.at(first, which, np.arange(n))
         leader = first[which][leader]
-    matrix.sort_indices()
-    digest = digests(row_of(matrix.indptr), matrix.indices, matrix.data, count, seed=0)
+    digest = digests(rows.of, rows.columns, rows.values, count, seed=0)
     once = np.unique(np.minimum(digest, np.uint64(0) - digest), return_index=True)[1]
     once = np.sort(once[length[once] > 0])
-    return matrix[once], leader, stuck
+    return rows.taken(once), leader, stuck

@@ -20,7 +20,8 @@ class Groups(NamedTuple):
     """Cells to release together: group g has the members from ``starts[g]`` to ``starts[g + 1]``.
 
     ``tried`` says after how many releases each was tried last, -1 for never; one near which nothing has changed since
-    is not tried again. ``exchange`` says that others may be suppressed instead; ``most`` is where the effort ends.
+    is not tried again. ``exchange`` says that others may be suppressed instead; ``most`` is where the effort ends, and
+    ``patience`` the most of it for one search.
     """
 
     starts: IntArray
@@ -28,6 +29,7 @@ class Groups(NamedTuple):
     tried: IntArray
     exchange: bool
     most: float
+    patience: float
 
 
 class _Trial(NamedTuple):
@@ -35,7 +37,7 @@ class _Trial(NamedTuple):
 
     ``via`` and ``shift`` are a circuit through the cell that is released: its cells, and the moves of all cells.
     ``todo`` lists demands, and ``mark`` is the last group that each was listed for. ``counts`` has the number of cells
-    taken and of fresh ones, and what those cost.
+    taken and of fresh ones, and what those cost; ``patience`` is the most effort of one search.
     """
 
     taken: IntArray
@@ -45,6 +47,7 @@ class _Trial(NamedTuple):
     todo: IntArray
     mark: IntArray
     counts: IntArray
+    patience: float
 
 
 TAKEN, FRESH, SPENT = 0, 1, 2
@@ -177,7 +180,8 @@ def _bypass(todo: IntArray, limit: float, search: CircuitSearch, pool: IntArray,
         for k in range(held.where[todo[i], 0], held.where[todo[i], 0] + held.where[todo[i], 1]):
             if pool[0, k] == cell:
                 amount = max(amount, abs(pool[1, k]))
-    outcome, steps = circuit(on, Move(cell, float(amount), 0, Room(on.least, on.least)), limit, held.cost, work, TRIES)
+    move = Move(cell, float(amount), 0, Room(on.least, on.least))
+    outcome, steps = circuit(on, move, limit, held.cost, work, TRIES, trial.patience)
     if outcome != FOUND:
         return -1
     for k in range(steps):
@@ -209,7 +213,7 @@ def _most_expensive_first(
     """
     alone, left = np.zeros(todo.size), 0
     for i in range(todo.size):
-        outcome, count = settle(todo[i], float(gain), search)
+        outcome, count = settle(todo[i], float(gain), search, TRIES, trial.patience)
         if outcome != FOUND:
             return pool, end, np.full(1, -1)
         for k in range(count):
@@ -322,7 +326,7 @@ def _lead_past(
             count = _detour(q, steps, search, pool, end, trial)
         if count == 0:
             limit = gain - trial.counts[SPENT] - 0.5 if exchange else np.inf
-            outcome, count = settle(q, limit, search)
+            outcome, count = settle(q, limit, search, TRIES, trial.patience)
             if outcome != FOUND:
                 fine = False
                 break
@@ -352,6 +356,7 @@ def improve(groups: Groups, search: CircuitSearch, pool: IntArray, end: int) -> 
         np.empty(held.where.shape[0], np.int64),
         np.full(held.where.shape[0], -1, np.int64),
         np.zeros(3, np.int64),
+        groups.patience,
     )
     for g in range(groups.starts.size - 1):
         if search.work.tally[CHANGES] > groups.most:

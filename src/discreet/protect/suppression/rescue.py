@@ -6,7 +6,7 @@ Where there is none, the error says which cells would have to be suppressed that
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -145,13 +145,11 @@ def _solve(wanted: _Wanted, cells: IntArray, integers: bool) -> Moves | None:
 
     It is one over real numbers if its moves are integers; integer programming is used only where ``integers`` says so.
     """
-    from scipy.sparse import hstack
-
     size, down, up = wanted.size, wanted.down[cells], wanted.up[cells]
-    matrix = wanted.problem.matrix[:, cells]
-    matrix = matrix[np.diff(matrix.indptr) > 0]
-    both = hstack([matrix, -matrix]).tocsr()
+    rows = wanted.problem.rows.among(cells, wanted.problem.size)
+    rows = rows.taken(np.flatnonzero(rows.lengths))
     n = cells.size
+    both = rows.beside(rows._replace(values=-rows.values), n)
     at = int(np.searchsorted(cells, wanted.cell))
     # A cell that can only move a part of the way bears its cost all the same.
     each = wanted.cost[cells] / np.clip(np.maximum(down, up), 1.0, float(size))
@@ -160,10 +158,10 @@ def _solve(wanted: _Wanted, cells: IntArray, integers: bool) -> Moves | None:
     # Nothing has to move a thousand times as far as the sensitive cell, and solvers lose their way in large ranges.
     lower, upper = np.zeros(2 * n), np.minimum(np.concatenate([up, down]), 1000.0 * size)
     lower[at], upper[at], upper[n + at] = size, max(size, upper[at]), 0.0
-    zero = np.zeros(both.shape[0])
+    zero = np.zeros(both.starts.size - 1)
     for whole in (False, True) if integers else (False,):
         program = Program(
-            Rows(both.indptr, both.indices, both.data),
+            both,
             costs=np.concatenate([each, each]),
             lower=lower,
             upper=upper,
@@ -175,7 +173,7 @@ def _solve(wanted: _Wanted, cells: IntArray, integers: bool) -> Moves | None:
             return None
         if program.found:
             moves = program.point[:n] - program.point[n:]
-            move = _as_integers((np.rint(moves) if whole else moves) * wanted.step, matrix)
+            move = _as_integers((np.rint(moves) if whole else moves) * wanted.step, rows)
             if move is not None:
                 return cells[move != 0], move[move != 0]
     if integers:
@@ -186,12 +184,12 @@ def _solve(wanted: _Wanted, cells: IntArray, integers: bool) -> Moves | None:
     return None
 
 
-def _as_integers(moves: FloatArray, matrix: Any) -> IntArray | None:
+def _as_integers(moves: FloatArray, rows: Rows) -> IntArray | None:
     """Return moves as integers if they are, and all sums stay."""
     move = np.rint(moves).astype(np.int64)
     if np.abs(moves - move).max(initial=0.0) > CLOSE * max(1.0, float(np.abs(moves).max(initial=0.0)) / 1000):
         return None
-    return move if not (matrix.astype(np.int64) @ move).any() else None
+    return move if not rows._replace(values=rows.values.astype(np.int64)).sums(move).any() else None
 
 
 class UnprotectableError(InfeasibleError):

@@ -85,6 +85,8 @@ class Kind(metaclass=_Named):
     """Whether the figure is a sum of published ones, and adds nothing to them."""
     signed: ClassVar[bool] = False
     """Whether a published count can be negative."""
+    tied: ClassVar[bool] = False
+    """Whether a reader who solves for all figures at once may narrow the ranges: then no interval is called safe."""
 
     hides: int = field(default=0, kw_only=True, repr=False)
 
@@ -222,6 +224,7 @@ KINDS: Registry[type[Kind]] = Registry(
         "swapped": f"{_HERE}.sampled_swapped:Swapped",
         "simulated": f"{_HERE}.exact_hidden:Simulated",
         "added": f"{_HERE}.exact_hidden:Added",
+        "chain": f"{_HERE}.chained:Chained",
     },
 )
 """The kinds by name; other packages add theirs through the entry points ``discreet.kinds``."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from discreet.core.errors import RequestError
-from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, log_gamma, xlogy
 from discreet.table.kinds.kind import UNBOUNDED, Kind, is_whole
 
 
@@ -58,18 +58,16 @@ class Sampled(_Share):
 
     def _chance(self, published: int, true: IntArray, inside: BoolArray) -> FloatArray:
         """Return the probability that a cell's count in the sample is the published one, for each true count."""
-        from scipy.special import gammaln
-
         fraction, size = self.fraction, self.size
         missed = np.where(inside, true - published, 0)
-        log = gammaln(np.where(inside, true, 0) + 1.0) - gammaln(missed + 1.0) - gammaln(published + 1.0)
+        log = log_gamma(np.where(inside, true, 0) + 1.0) - log_gamma(missed + 1.0) - log_gamma(published + 1.0)
         if size:
             n = round(fraction * size)
             others, rest = n - published, np.where(inside, size - true, n)
             possible = inside & (rest >= others) & (others >= 0)
             rest = np.where(possible, rest, max(others, 0))
-            log = log + gammaln(rest + 1.0) - gammaln(max(others, 0) + 1.0) - gammaln(rest - max(others, 0) + 1.0)
-            log = log - (gammaln(size + 1.0) - gammaln(n + 1.0) - gammaln(size - n + 1.0))
+            log = log + log_gamma(rest + 1.0) - log_gamma(max(others, 0) + 1.0) - log_gamma(rest - max(others, 0) + 1.0)
+            log = log - (log_gamma(size + 1.0) - log_gamma(n + 1.0) - log_gamma(size - n + 1.0))
             return np.where(possible, np.exp(log), 0.0)
         log = log + published * np.log(fraction)
         log = log + (missed * np.log1p(-fraction) if fraction < 1 else np.where(missed > 0, -np.inf, 0.0))
@@ -110,18 +108,16 @@ class Swapped(_Share):
 
     def _chance(self, published: int, true: IntArray, inside: BoolArray) -> FloatArray:
         """Return Σ over those who stayed of Binomial(stayed; x, 1 − r)·Poisson(came; r·y)."""
-        from scipy.special import gammaln, xlogy
-
         inside = inside & (true >= 0)
         x = np.where(inside, true, 0)[:, None]
         stayed = np.arange(published + 1)[None, :]
         left, came = x - stayed, published - stayed
         possible = left >= 0
         safe = np.where(possible, left, 0)
-        log = gammaln(x + 1.0) - gammaln(stayed + 1.0) - gammaln(safe + 1.0)
+        log = log_gamma(x + 1.0) - log_gamma(stayed + 1.0) - log_gamma(safe + 1.0)
         log = log + xlogy(stayed, 1 - self.fraction) + xlogy(safe, self.fraction)
         mean = self.fraction * published
-        log = log + xlogy(came, mean) - mean - gammaln(came + 1.0)
+        log = log + xlogy(came, mean) - mean - log_gamma(came + 1.0)
         chance: FloatArray = np.where(possible, np.exp(log), 0.0).sum(axis=1)
         return np.where(inside, chance, 0.0)
 

@@ -28,6 +28,7 @@ export async function decide(screen, { still }) {
     : [mode("propose", "the first protection that meets the policy"), mode("release", state.release ? `the release made here: ${state.release}` : "a release made on the Protect screen", Boolean(state.release)), state.release ? null : el("p", { class: "why" }, "None yet: the Protect screen makes one."), mode("as_is", "the table as it is")];
   fill(screen, el("div", { class: "columns left" }, el("div", {}, el("section", { class: "panel" }, el("h2", {}, "Verdict"), policyPick(() => set({})),
     el("fieldset", {}, el("legend", {}, "what is judged"), judged),
+    el("label", { for: "statistics" }, el("span", {}, "statistics beside the figures"), el("textarea", { id: "statistics", rows: 2, spellcheck: false, placeholder: "pct=percentage, over=sex", value: chosen.statistic || "", on: { change: (e) => set({ statistic: e.target.value }) } }), el("span", { class: "help" }, only || chosen.mode === "release" ? "What columns of statistics in the release are, a line each." : "Each is computed from the released figures, where these are shown; a line each.")),
     el("button", { type: "button", class: "primary", id: "assess", on: { click: () => { change({ jobs: { ...state.jobs, decide: null } }); reach(chosen, result, still); } } }, "Reach a verdict")), sessionPanel()), result));
   if (state.verdict) await reach(chosen, result, still);
   else { fill(result, el("p", { class: "quiet" }, "No verdict yet.")); showCommand(`discreet ${only ? "audit" : "assess"} ${state.table}`); }
@@ -49,7 +50,7 @@ async function reach(chosen, node, onScreen) {
   fill(node, bar.node);
   const how = { watch: (j) => bar.show(j), signal: stop.signal };
   try {
-    if (chosen.mode === "alone") await audit(node, how, still); else await assess(chosen, node, how, still);
+    if (chosen.mode === "alone") await audit(chosen, node, how, still); else await assess(chosen, node, how, still);
   } catch (error) { if (still()) fill(node, failure(error)); }
 }
 
@@ -66,9 +67,9 @@ async function begun(command, values, how) {
 }
 
 // A release without its original: what any reader can work out, against the policy's limits.
-async function audit(node, how, still) {
+async function audit(chosen, node, how, still) {
   const { limits } = policyOf();
-  const asked = { releases: [state.table], ...readAs("audit"), max_dr: limits.dr, law: limits.dr == null ? undefined : "method", min_width: limits.width, output: AUDIT, top: SHOWN };
+  const asked = { releases: [state.table], ...readAs("audit"), statistic: beside(chosen).length ? beside(chosen) : undefined, max_dr: limits.dr, law: limits.dr == null ? undefined : "method", min_width: limits.width, output: AUDIT, top: SHOWN };
   const job = await begun("audit", asked, how);
   if (!still()) return;
   const a = job.result;
@@ -96,8 +97,12 @@ async function settle(parts, job, verdict, about, still) {
   else { await inLedger(parts.ledger, about.release, still, sign); await sign(null); }
 }
 
+// The definitions of statistics, a line each.
+const beside = (chosen) => (chosen.statistic || "").split("\n").map((line) => line.trim()).filter(Boolean);
+
 async function assess(chosen, node, how, still) {
   const values = { ...source("assess"), policy: policyName(), record: RECORD };
+  if (beside(chosen).length) values.statistic = beside(chosen);
   if (chosen.mode === "release") values.release = state.release;
   else if (chosen.mode === "as_is") values.as_is = true;
   if (chosen.mode !== "release") values.output = RELEASED;
@@ -110,7 +115,7 @@ async function assess(chosen, node, how, still) {
   const release = values.release || (a.verdict === "withhold" ? null : RELEASED);
   const parts = frame(node, a.verdict, a.sentence, a.reasons, chosen.mode === "release" && a.verdict === "release" ? "given" : a.verdict);
   const card = (value, words) => el("div", { class: "card" }, el("b", {}, value), el("span", {}, words));
-  fill(parts.more, el("div", { class: "cards" }, a.before && card(risk(a.before.value), "risk before"), a.after && card(risk(a.after.value), "risk after"), a.utility && a.utility.utility !== undefined && a.utility.utility !== null ? card(Number(a.utility.utility).toFixed(3), "utility") : null, a.audit && card(a.audit.verdict, "audit")),
+  fill(parts.more, el("div", { class: "cards" }, a.before && card(risk(a.before.value), "risk before"), a.after && card(risk(a.after.value), "risk after"), a.utility && a.utility.utility !== undefined && a.utility.utility !== null ? card(Number(a.utility.utility).toFixed(3), "utility") : null, a.audit && card(a.audit.verdict, "audit"), ...(a.statistics || []).map((one) => card(`${figure(one.shown)} of ${figure(one.wanted)}`, `${one.name} published`))),
     a.cells && a.cells.length ? el("section", { class: "panel" }, el("h2", {}, "Worst cells"), worst(a.cells)) : null);
   publish(parts.reports, release, values);
   await settle(parts, job, a.verdict, { policy: a.policy.name, release }, still);

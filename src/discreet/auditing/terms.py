@@ -1,0 +1,61 @@
+"""On which terms an audit is made: what is known besides, how far it goes, and how much work it may be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from discreet.core.effort import WorkOptions
+from discreet.core.progress import Progress
+from discreet.core.random import Seed
+from discreet.feasible.candidates import Candidates
+from discreet.rules.sensitivity import Sensitivity
+from discreet.table.attacker import Fact
+from discreet.table.equations import Layout
+
+PROOFS = 200
+"""How many figures get a written proof, the worst first, unless another number is asked for: a round choice, more than
+anybody reads."""
+
+
+class AuditOptions(WorkOptions, total=False):
+    """The attributes of :class:`Terms` as options of :func:`discreet.audit`, which says what they are."""
+
+    response: str | None
+    knows: Sequence[Fact]
+    original: Any
+    protection: float | None
+    sensitivity: Sensitivity | None
+    verdict_only: bool
+    candidates: Candidates | None
+    layout: Layout | None
+    least: float
+    most: float | None
+    relaxed: bool
+    proofs: int | None
+    precision: float
+    seed: Seed
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What an audit takes for granted unless it is told otherwise."""
+
+    response: str | None = None
+    knows: Sequence[Fact] = ()
+    original: Any = None
+    protection: float | None = None
+    sensitivity: Sensitivity | None = None
+    verdict_only: bool = False
+    candidates: Candidates | None = None
+    layout: Layout | None = None
+    least: float = 0
+    most: float | None = None
+    relaxed: bool = False
+    time_limit: float | None = None
+    proofs: int | None = PROOFS
+    precision: float = 0.02
+    seed: Seed = None
+    workers: int | None = None
+    progress: Progress | None = None

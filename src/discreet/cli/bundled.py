@@ -1,0 +1,97 @@
+"""Bundled tables as whatever a command takes: a file, records of people, an assessment or the record of one."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from discreet.core.errors import RequestError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from discreet.decide.assessment import Assessment
+
+
+def one_of(given: object, example: str | None, what: str) -> None:
+    """Refuse a command that is given both a file and a bundled table, or neither."""
+    if bool(given) == (example is not None):
+        raise RequestError(f"name {what}, or a bundled table with --example religion")
+
+
+@contextmanager
+def table_file(example: str) -> Iterator[Path]:
+    """Write a bundled table to a folder that is gone afterwards."""
+    from discreet import datasets
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, f"{example}.csv")
+        datasets.load(example).write(file)
+        yield file
+
+
+def people(example: str) -> pa.Table:
+    """Return a row for everybody in a bundled table.
+
+    >>> people("sex").num_rows, people("sex").column_names
+    (2449, ['output_area', 'sex'])
+    """
+    import numpy as np
+    import pyarrow as pa
+
+    from discreet import datasets
+
+    table = datasets.load(example)
+    rows = np.repeat(table.cells, table.counts)
+    columns = {}
+    for one, code in zip(table.dimensions, table.grid.decode(rows), strict=True):
+        columns[one.name] = pa.array([str(one.categories[i]) for i in code.tolist()], pa.string())
+    return pa.table(columns)
+
+
+@contextmanager
+def people_file(example: str) -> Iterator[Path]:
+    """Write everybody in a bundled table, a row each, to a folder that is gone afterwards."""
+    from discreet.table.arrow_files import write_csv
+
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, f"{example}.csv")
+        write_csv(people(example), file)
+        yield file
+
+
+def assessment(example: str) -> Assessment:
+    """Assess a bundled table under the default policy."""
+    from discreet.decide.assess import assess
+    from discreet.reading.original import open_original
+    from discreet.reading.reading import Reading
+
+    return assess(open_original(None, Reading(example=example)))
+
+
+@contextmanager
+def earlier_and_new(example: str) -> Iterator[tuple[Path, Path]]:
+    """Make a ledger that holds a bundled table with its small counts hidden, and a file of the table as it is."""
+    from discreet import datasets
+    from discreet.decide.ledger import Ledger
+    from discreet.evaluate.audited_suppression import suppress
+    from discreet.rules import Threshold
+
+    with table_file(example) as file:
+        book = file.with_suffix(".ledger")
+        hidden = suppress(datasets.load(example), [Threshold(3)]).release
+        with Ledger(book, create=True) as kept:
+            kept.add(hidden, title=f"{example}, counts of 1 and 2 hidden")
+        yield book, file
+
+
+@contextmanager
+def record_file(example: str) -> Iterator[Path]:
+    """Write the record of an assessment of a bundled table to a folder that is gone afterwards."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, f"{example}.record.json")
+        assessment(example).write_record(file)
+        yield file

@@ -1,0 +1,153 @@
+"""``discreet plan``: many tables by one command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from discreet.cli import options, show
+from discreet.cli.compose import argument, command, option
+from discreet.core.errors import RequestError
+
+if TYPE_CHECKING:
+    from discreet.programme.plan_model import Programme
+
+plan = typer.Typer(
+    name="plan",
+    help="Publish many tables by one command: draft a plan, see what of it is one problem, run it.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+)
+
+File = Annotated[Path, argument("The plan: a .toml file.", "PLAN")]
+
+
+@command
+def new(
+    source: Annotated[
+        Path, argument("Records, a list of tables, requested cells, or a folder of finished tables.", "SOURCE")
+    ],
+    total: Annotated[list[str] | None, option("COLUMN=CODE: the total of a column of requested cells.")] = None,
+    json: options.Json = False,
+    output: Annotated[Path | None, option("The plan; it is printed without one.")] = None,
+) -> None:
+    """Draft a plan: from records, from a list of tables, from the cells that a template asks for, or from a folder.
+
+    The draft says in comments what could not be known. Read it, correct it, and look at it with discreet plan check.
+
+    Examples:
+        discreet plan new firms.csv -o plan.toml  # every pair of dimensions of some records
+        discreet plan new tables.csv -o plan.toml  # a list: table_name, indicator, spanning_1, hrc_spanning_1, …
+        discreet plan new template.csv --total ACTIVITY=BTSXO_S94 -o plan.toml  # the cells that somebody asks for
+    """
+    from discreet.core.files import write_text
+    from discreet.programme.drafting import draft
+
+    said = options.pairs(total, "--total", "give it as ACTIVITY=BTSXO_S94")
+    show.check_output(output, source, endings=(".toml",))
+    place = Path() if output is None else output.parent
+    text = draft(source, totals={name: codes[-1] for name, codes in said.items()}, folder=place)
+    if output is not None and output.exists():
+        raise RequestError(f"{output} exists, and somebody may have worked on it; name another file")
+    if output is not None:
+        write_text(output, text)
+    if json:
+        print(show.as_json("plan", {"plan": text, "file": None if output is None else str(output)}))
+    else:
+        typer.echo(text.rstrip("\n") if output is None else f"Written: {output}")
+
+
+@command
+def check(file: File, json: options.Json = False, output: options.Output = None) -> None:
+    """Say what a plan amounts to: which tables are one problem, which cells they share, what others contain.
+
+    A plan with a fault is refused with line, key and remedy (exit code 2).
+
+    Examples:
+        discreet plan check plan.toml  # clusters, shared cells, tables that need no protection of their own
+    """
+    from discreet.programme.explanation import explain_plan
+    from discreet.programme.plan_reader import read_plan
+
+    show.check_output(output, file, endings=(".json", ".txt"))
+    found = explain_plan(read_plan(file))
+
+    def face(console: show.Console) -> None:
+        header, rows, sentence, left = found.face(0)
+        console.print(sentence, style="bold")
+        show.table(console, list(header), [list(row) for row in rows], left=tuple(range(left)))
+        for told in (*found.tied(), *found.contained(), *found.shared(), *found.notes):
+            console.print(f" · {told}")
+
+    show.deliver("plan", found, json, output, face)
+
+
+@command
+def run(
+    *,
+    file: Annotated[Path, argument("The plan: a .toml file, or a folder of finished tables.", "PLAN")],
+    previous: Annotated[
+        Path | None, option("The folder of the last run, whose pattern is kept where that is safe.")
+    ] = None,
+    publish: Annotated[bool, option("Enter what is published into the ledger that the plan names.")] = False,
+    draw: options.Draw,
+    workers: options.Workers = None,
+    json: options.Json = False,
+    output: Annotated[Path | None, option("The folder that is written; by default what the plan says.")] = None,
+) -> None:
+    """Run a plan: tabulate once, protect each cluster in one problem, audit, and write tables, record and report.
+
+    What is finished is kept: a run that was stopped goes on, and a later one works on what changed alone. Exit code 1
+    if a table must not be released; such tables are not written.
+
+    Examples:
+        discreet plan run plan.toml  # every table, record.json and report.html in the plan's folder
+        discreet plan run tables -o out  # a folder of finished tables
+        discreet plan run q2.toml --previous published/q1  # keep the pattern of the last quarter where that is safe
+        discreet plan run plan.toml --publish  # and enter the releases into the ledger
+    """
+    from discreet.programme.running import RunOptions, publish_outcome, run_plan
+
+    with show.ProgressBar() as bar:
+        found = run_plan(_opened(file, previous), RunOptions(output, draw.seed, draw.trial, workers, bar))
+    entered = publish_outcome(found) if publish else []
+
+    def face(console: show.Console) -> None:
+        header, rows, sentence, left = found.face(0)
+        show.verdict(console, found.verdict, found.verdict.upper(), f"  {sentence}")
+        show.table(console, list(header), [list(row) for row in rows], left=tuple(range(left)))
+        for one in found.clusters:
+            for passed, told in one.checks:
+                if not passed:
+                    show.marked(console, " ✗ ", "red", f"{one.name}: {told}")
+            for note in one.notes:
+                console.print(f" · {one.name}: {note}")
+        if not found.fresh:
+            console.print("No cluster changed since the last run.", style="dim")
+        if entered:
+            console.print(f"Entered into the ledger: {', '.join(entered)}", style="dim")
+        show.written(console, found.folder)
+
+    show.deliver("plan", found, json, None, face)
+    if found.verdict == "withhold":
+        raise typer.Exit(1)
+
+
+def _opened(file: Path, previous: Path | None) -> Programme:
+    """Read a plan, or draft that of a folder; a last run that is named here comes before that of the plan."""
+    from discreet.programme.drafting import draft
+    from discreet.programme.plan_model import PreviousPart
+    from discreet.programme.plan_reader import plan_of, read_plan
+
+    found = plan_of(draft(file), str(file), file.resolve()) if file.is_dir() else read_plan(file)
+    if previous is None:
+        return found
+    before = found.previous or PreviousPart(folder=str(previous.resolve()))
+    return found.model_copy(update={"previous": before.model_copy(update={"folder": str(previous.resolve())})})
+
+
+plan.command("new")(new)
+plan.command("check")(check)
+plan.command("run")(run)

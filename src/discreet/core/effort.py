@@ -1,0 +1,61 @@
+"""How much work is done: draws, seconds and threads, from which seed, and who is told how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypedDict
+
+from discreet.core.progress import Progress
+from discreet.core.random import Seed
+
+
+class WorkOptions(TypedDict, total=False):
+    """Options of functions that search."""
+
+    time_limit: float | None
+    workers: int | None
+    progress: Progress | None
+
+
+class DrawOptions(TypedDict, total=False):
+    """Options of functions that draw."""
+
+    draws: int
+    seed: Seed
+    workers: int | None
+    progress: Progress | None
+
+
+@dataclass(frozen=True)
+class Effort:
+    """How much work may be done, and who is told how far it is.
+
+    Attributes:
+        time_limit: seconds; None lets work take its time.
+        workers: threads; by default one per core.
+        progress: told how far the work is.
+        draws: how often is drawn.
+        seed: makes draws reproducible, whatever the number of workers.
+    """
+
+    time_limit: float | None = None
+    workers: int | None = None
+    progress: Progress | None = None
+    draws: int = 1000
+    seed: Seed = None
+
+    def searching(self) -> WorkOptions:
+        """Return the options of functions that search."""
+        return {"time_limit": self.time_limit, "workers": self.workers, "progress": self.progress}
+
+    def among(self, options: Mapping[str, Any], kind: type) -> tuple[Effort, dict[str, Any]]:
+        """Return the effort that options of a kind ask for, this one where they are silent, and all other options.
+
+        >>> effort, rest = Effort(time_limit=60).among({"workers": 2, "draws": 9}, WorkOptions)
+        >>> effort.time_limit, effort.workers, rest
+        (60, 2, {'draws': 9})
+        """
+        own = kind.__annotations__.keys() & options.keys()
+        rest = {name: value for name, value in options.items() if name not in own}
+        return replace(self, **{name: options[name] for name in own}), rest

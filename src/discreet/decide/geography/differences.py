@@ -1,0 +1,224 @@
+"""Differences of unions of zones below a threshold: who can be singled out by subtracting published figures.
+
+An office publishes figures by municipality and the same figures by grid cell. Wherever a union of cells lies inside a
+union of municipalities, the difference of the two is known, though nobody printed it. The smallest differences come
+from the search for known sums that the ledger uses (:mod:`discreet.decide.ledger.sums`); what that search leaves open
+is settled exactly by :mod:`discreet.decide.geography.directed_cuts`. A zone that is below the threshold itself is a
+difference too: of that zone and nothing.
+
+The reader knows both maps, every published figure, and in which overlaps of two zones nobody lives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import RequestError
+from discreet.core.numerics import BoolArray
+from discreet.decide.geography.directed_cuts import CutSearch
+from discreet.decide.geography.territory import Territory
+from discreet.decide.ledger.sums import smallest_sums
+from discreet.reading.reads import reads_original
+from discreet.table import Table
+from discreet.table.tabulation import Tabulation
+
+SHORT = 2
+"""The most zones of a division that are spelled out where there is little room."""
+LISTED = 20
+"""How many differences a text lists."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A union of zones of one division less a union of zones of the other, and the people in it."""
+
+    people: int
+    plus: tuple[str, ...]
+    minus: tuple[str, ...]
+    divisions: tuple[str, str]
+    arithmetic: str
+    short: str
+    pairs: tuple[int, ...]
+
+    @property
+    def zones(self) -> int:
+        """How many zones are added and subtracted: 1 for a zone itself, 2 for a pair of zones, more beyond pairs."""
+        return len(self.plus) + len(self.minus)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "people": self.people,
+            "plus": {self.divisions[0]: list(self.plus)},
+            "minus": {self.divisions[1]: list(self.minus)} if self.minus else {},
+            "arithmetic": self.arithmetic,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class GeographicDifferences:
+    """Everybody who is in a difference below the threshold, and the smallest differences that show it.
+
+    ``complete`` says whether all smallest differences are listed. The people counted are everybody in either case.
+    """
+
+    territory: Territory
+    threshold: int
+    found: tuple[Difference, ...]
+    complete: bool
+
+    @cached_property
+    def exposed(self) -> BoolArray:
+        """The pairs of zones that are in some difference below the threshold."""
+        held = np.zeros(len(self.territory.people), bool)
+        held[[pair for one in self.found for pair in one.pairs]] = True
+        return held
+
+    @property
+    def people(self) -> int:
+        """How many people are in differences below the threshold."""
+        return int(self.territory.people[self.exposed].sum())
+
+    @property
+    def beyond_zones(self) -> int:
+        """How many of them are in no published zone below the threshold: only differences give them away."""
+        return self.people - self.by_zones.get(1, 0)
+
+    @cached_property
+    def by_zones(self) -> dict[int, int]:
+        """How many people are found with so many zones and no fewer, in the differences that are listed."""
+        small = (self.territory.figures[self.territory.nodes] < self.threshold).any(axis=1)
+        least = dict.fromkeys(np.flatnonzero(small).tolist(), 1)
+        for one in self.found:
+            for pair in one.pairs:
+                least[pair] = min(one.zones, least.get(pair, one.zones))
+        counted: dict[int, int] = {}
+        for pair, zones in least.items():
+            counted[zones] = counted.get(zones, 0) + int(self.territory.people[pair])
+        return dict(sorted(counted.items()))
+
+    @property
+    def sentence(self) -> str:
+        """The finding in one sentence."""
+        names, total = self.territory.names, int(self.territory.people.sum())
+        if not self.found:
+            return f"No difference of unions of {names[0]} and {names[1]} has from 1 to {self.threshold - 1} people."
+        most, number = max(one.zones for one in self.found), len(self.found)
+        many = "1 difference" if number == 1 else f"{number:,} differences"
+        return (
+            f"{self.people:,} of {total:,} people are in differences of unions of {names[0]} and {names[1]} below "
+            f"{self.threshold}: {many} of up to {most} {'zone' if most == 1 else 'zones'}. {self.beyond_zones:,} of "
+            "them are in no zone that is below the threshold itself."
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "threshold": self.threshold,
+            "divisions": list(self.territory.names),
+            "zones": [len(zones) for zones in self.territory.zones],
+            "total": int(self.territory.people.sum()),
+            "people": self.people,
+            "people_beyond_zones": self.beyond_zones,
+            "people_by_zones": {str(zones): people for zones, people in self.by_zones.items()},
+            "complete": self.complete,
+            "sentence": self.sentence,
+            "differences": [one.to_dict() for one in self.found],
+        }
+
+    def to_csv(self) -> str:
+        """Return the differences as CSV."""
+        import csv
+        import io
+
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(["people", "plus", "minus", "arithmetic"])
+        writer.writerows([one.people, " ".join(one.plus), " ".join(one.minus), one.arithmetic] for one in self.found)
+        return stream.getvalue()
+
+    def rows(self, top: int) -> list[list[str]]:
+        """Return the first differences as people read them, long unions by their number of zones."""
+        return [[f"{one.people:,}", one.short] for one in self.found[:top]]
+
+    def __str__(self) -> str:
+        shown = [f"  {people}: {arithmetic}" for people, arithmetic in self.rows(LISTED)]
+        more = len(self.found) - LISTED
+        return "\n".join([self.sentence, *shown, *([f"… and {more:,} more"] if more > 0 else [])])
+
+    __repr__ = __str__
+
+
+@reads_original
+def geography(
+    original: Table | Tabulation, threshold: int = 10, *, divisions: Sequence[str] | None = None
+) -> GeographicDifferences:
+    """Find the differences of unions of zones of two divisions that have fewer people than a threshold.
+
+    Args:
+        original: counts by pairs of zones, or records of them: a table, a file or a frame.
+        threshold: differences of 1 to ``threshold − 1`` people are found.
+        divisions: the two dimensions that are divisions of the territory; by default the table's only two.
+
+    >>> table = Table.from_array([[5, 1, 0], [0, 2, 9]], {"area": ["n", "s"], "grid": ["a", "b", "c"]})
+    >>> [one.arithmetic for one in geography(table, 3).found]
+    ['area n (6) − grid a (5) = 1', 'area s (11) − grid c (9) = 2']
+    """
+    if isinstance(threshold, bool) or not isinstance(threshold, int | np.integer) or threshold < 2:
+        raise RequestError(f"the threshold is {threshold!r}; give an integer of 2 or more (threshold=, --threshold)")
+    table = original if isinstance(original, Table) else original.table()
+    return differences_of(Territory.of(table, divisions), int(threshold))
+
+
+def differences_of(territory: Territory, threshold: int) -> GeographicDifferences:
+    """Return the differences in a territory."""
+    system = territory.system()
+    light = territory.people < threshold
+    known = smallest_sums(system, light, np.ones(len(territory.people), np.int64), threshold)
+    unions = [union for union, _ in known.found]
+    if not known.complete:
+        unions += _left_over(territory, threshold, {pair for union in unions for pair in union})
+    found = [_explained(territory, union) for union in unions]
+    ordered = sorted(found, key=lambda one: (one.people, one.zones, one.arithmetic))
+    return GeographicDifferences(territory, threshold, tuple(ordered), known.complete)
+
+
+def _left_over(territory: Territory, threshold: int, covered: set[int]) -> Iterator[tuple[int, ...]]:
+    """Yield the lightest differences of pairs that no difference was found for."""
+    search = CutSearch(territory, threshold)
+    for pair in search.light.tolist():
+        if pair not in covered and (cut := search.least(pair)) is not None:
+            covered.update(cut[0])
+            yield cut[0]
+
+
+def _explained(territory: Territory, union: tuple[int, ...]) -> Difference:
+    """Return the difference of a union of pairs with its arithmetic, the shorter of the two ways to work it out."""
+    side, near = territory.side(union)
+    totals, numbers = territory.figures, np.array(side)
+    # On the first side, zones of the first division less zones of the second; on the other side the other way round.
+    division = 0 if near else 1
+    own = (numbers >= territory.first) == division
+    plus, minus = numbers[own], numbers[~own]
+    people = int(territory.people[list(union)].sum())
+    if int(totals[plus].sum() - totals[minus].sum()) != people:
+        raise AssertionError(f"the zones of {union} do not add up")
+    labels = [tuple(territory.node(number)[1] for number in one.tolist()) for one in (plus, minus)]
+    names = (territory.names[division], territory.names[1 - division])
+    told = list(zip(names, labels, (totals[plus].tolist(), totals[minus].tolist()), strict=True))
+    long, short = (_arithmetic(told, most, people) for most in (territory.size, SHORT))
+    return Difference(people, labels[0], labels[1], names, long, short, union)
+
+
+def _arithmetic(found: Sequence[tuple[str, tuple[str, ...], list[int]]], most: int, people: int) -> str:
+    """Return sums of zones of two divisions and their difference as a text; more zones than so many are counted."""
+    texts: list[list[str]] = []
+    for name, zones, figures in found:
+        spelled = [f"{name} {zone} ({figure:,})" for zone, figure in zip(zones, figures, strict=True)]
+        texts.append(spelled if len(zones) <= most else [f"{len(zones)} zones of {name} ({sum(figures):,})"])
+    return f"{' − '.join([' + '.join(texts[0]), *texts[1]])} = {people:,}"

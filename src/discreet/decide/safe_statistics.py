@@ -1,0 +1,145 @@
+"""Statistics of true values beside suppressed figures: those that the audit finds safe, the others held back.
+
+Where counts are hidden, a coarse percentage or a range of it may still be published. Which ones may is for the audit to
+say: it judges the release with all of them, and those that have a part in what it objects to are held back, until it
+objects to nothing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from discreet.auditing.audit import audit
+from discreet.auditing.findings import RANK
+from discreet.auditing.limits import Limits
+from discreet.core.numerics import BoolArray, IntArray
+from discreet.decide.released_statistics import ReleasedStatistics
+from discreet.decide.subject import Case
+from discreet.feasible.implied_statistics import without_implied
+from discreet.table.equations import Equations
+from discreet.table.figures import Figures
+from discreet.table.grid import recode
+from discreet.table.release import Release
+from discreet.table.statistic import Statistic, StatisticColumn
+from discreet.utility.statistic_loss import StatisticLoss, statistic_loss
+
+ROUNDS = 4
+"""How often statistics are held back before all that say more than the figures are: a round choice."""
+
+
+@dataclass(frozen=True, eq=False)
+class SafeStatistics(ReleasedStatistics):
+    """Statistics of the true values of all cells of a release, as far as the audit finds them safe beside its figures.
+
+    A release with other figures than exact and hidden ones gets the statistics of what it publishes. ``precise`` is the
+    table with statistics as they were wanted, where coarser ones are published.
+    """
+
+    limits: Limits = field(default_factory=Limits)
+    time_limit: float | None = None
+    precise: Figures | None = None
+
+    def lost(self, release: Release) -> tuple[StatisticLoss, ...]:
+        """Return what a release keeps of each, beside what was wanted before it was made coarser."""
+        return statistic_loss(self.truth if self.precise is None else self.precise, release.parts()[0])
+
+    def beside(self, release: Release) -> Release:
+        """Return a release with all statistics that are safe."""
+        plain = super().beside(release)
+        held = any(one.threshold or not one.extremes for one in self.wanted.values())
+        if held or len(plain.parts()) != 1 or not _exact_or_hidden(plain.parts()[0]):
+            return plain
+        (part,) = plain.parts()
+        shown = {column.name: column for column in part.statistics}
+        every = tuple(
+            shown[column.name] if self.wanted[column.name].where != "safe" else self._true(part, column)
+            for column in self.truth.statistics
+        )
+        for _ in range(ROUNDS):
+            found = replace(plain, figures=(replace(part, statistics=every),))
+            wrong = self._objections(found)
+            if wrong is None:
+                return found
+            every = tuple(_held_back(part, column, wrong) for column in every)
+        return plain
+
+    def _true(self, part: Figures, column: StatisticColumn) -> StatisticColumn:
+        """Return a statistic of true values in the labels of a release."""
+        codes = []
+        for name, labels in part.labels.items():
+            own = [self.truth.total if part.is_total(name, label) else label for label in labels]
+            place = recode(self.truth.labels[name], own)
+            codes.append(place[column.codes[:, self.truth.names.index(name)]])
+        cells = np.stack(codes, axis=1)
+        listed = {tuple(one) for one in part.codes.tolist()}
+        keep = np.array([tuple(one) in listed for one in cells.tolist()], bool)
+        return replace(column, codes=cells[keep], values=column.values[keep], printed=None)
+
+    def _objections(self, release: Release) -> set[tuple[int, ...]] | None:
+        """Return the cells that the audit does not find safe, in the codes of the release; None where all are."""
+        audited = audit(release, limits=self.limits, proofs=0, time_limit=self.time_limit)
+        found = audited.findings
+        bad = found.at[found.rank != RANK["safe"]]
+        if not bad.size:
+            return None
+        (part,) = without_implied(release.parts())
+        return {tuple(one) for one in _codes(found.equations, part, bad).tolist()}
+
+
+def _codes(equations: Equations, part: Figures, at: IntArray) -> IntArray:
+    """Return positions in the codes of a table."""
+    own = equations.rows_of(part)
+    rows = [int(np.flatnonzero(own == i)[0]) for i in at.tolist() if (own == i).any()]
+    return part.codes[rows]
+
+
+def _held_back(part: Figures, column: StatisticColumn, wrong: set[tuple[int, ...]]) -> StatisticColumn:
+    """Return a column without the statistics of cells at fault, and of all that share a line with them."""
+    keep = np.array([not _near(tuple(one), wrong) for one in column.codes.tolist()], bool)
+    shown = _shown(part, column)
+    keep |= shown
+    return replace(column, codes=column.codes[keep], values=column.values[keep], printed=None)
+
+
+def _near(cell: tuple[int, ...], wrong: set[tuple[int, ...]]) -> bool:
+    """Say whether a cell differs from one at fault along one dimension at most."""
+    return any(sum(a != b for a, b in zip(cell, other, strict=True)) <= 1 for other in wrong)
+
+
+def _shown(part: Figures, column: StatisticColumn) -> BoolArray:
+    """Say which statistics follow from figures that are shown: they are no reason for anything."""
+    (left,) = without_implied([replace(part, statistics=(column,))])
+    kept = {tuple(one) for found in left.statistics for one in found.codes.tolist()}
+    return np.array([tuple(one) not in kept for one in column.codes.tolist()], bool)
+
+
+def _exact_or_hidden(part: Figures) -> bool:
+    return all(part.kinds[i].exact or part.kinds[i].hidden for i in np.unique(part.kind).tolist())
+
+
+def with_safe(case: Case, time_limit: float | None) -> Case:
+    """Return a case whose statistics are published wherever that is safe, if their definitions say so."""
+    if case.beside is None or not any(one.where == "safe" for one in case.beside.wanted.values()):
+        return case
+    limits = Limits(case.policy.limits.width, levels=case.levels())
+    return replace(case, beside=SafeStatistics(case.beside.wanted, case.beside.truth, limits, time_limit))
+
+
+ALTERNATIVES = ("dropped", "coarser", "ranges")
+"""What else can be done with statistics beside suppressed figures, apart from showing those of figures shown."""
+
+
+def alternative(name: str, statistic: Statistic) -> Statistic:
+    """Return a statistic that says less: to whole units or multiples of 5 of them, or as ranges of 10.
+
+    >>> alternative("coarser", Statistic("percentage", over={"sex": ""}, decimals=1)).decimals
+    0
+    >>> alternative("ranges", Statistic("percentage", over={"sex": ""}, decimals=1))
+    percentage of the figures over sex, rounded down, to multiples of 10
+    """
+    if name == "ranges":
+        return replace(statistic, decimals=0, rounding="down", step=10, where="safe")
+    decimals = 1 if statistic.decimals is None else statistic.decimals
+    return replace(statistic, decimals=0, step=1 if decimals > 0 else 5, where="safe")

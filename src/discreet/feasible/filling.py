@@ -1,0 +1,125 @@
+"""Tables that fit, filled greedily: where only totals are published, they attain outer bounds without a search.
+
+A group states sums of sums: cells are parts of hidden figures, these of others, and at the top are figures that are
+published. Raising a cell raises every hidden sum that it is in, and uses up every published one. Cells are raised one
+after the other as far as what is published allows, those first on which a bound depends. With one-way totals alone this
+always uses up everything (the northwest corner rule, in any number of dimensions); in general it may not, and then
+nothing is shown. Every table is checked against all equations and ranges.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from discreet.core.clock import Clock
+from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.sparse import row_of
+from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group
+from discreet.table.kinds import UNBOUNDED
+
+LARGEST = 20_000
+"""The most unknowns of a group whose cells are looked at one by one: a second of work."""
+FAILURES = 8
+"""How many tables in a row may not fit before no more are tried: greed does not suit the group then."""
+
+
+def filled(group: Group, wanted: IntArray, clock: Clock) -> Found | None:
+    """Return outer bounds with the tables that attain them, None where not all that is wanted is settled so."""
+    if group.mixed or group.variables.size > LARGEST:
+        return None
+    cells = _Cells.of(group)
+    if cells is None:
+        return None
+    outer = np.stack([group.least, group.most])
+    seen = -SIGN * np.full(group.variables.size, NOT_SEEN)
+    failed = 0
+    for k in np.flatnonzero(wanted).tolist():
+        for side in (1, 0):
+            if (SIGN[side] * seen[side, k] >= SIGN[side] * outer[side, k]).all() or abs(outer[side, k]) >= UNBOUNDED:
+                continue
+            if clock.late:
+                return None
+            table = cells.table(cells.order(k, bool(side)))
+            if table is None:
+                failed += 1
+                if failed > FAILURES:
+                    return None
+                continue
+            failed = 0
+            np.minimum(seen[0], table, out=seen[0])
+            np.maximum(seen[1], table, out=seen[1])
+    done = (SIGN * seen >= SIGN * outer) & (np.abs(outer) < UNBOUNDED)
+    if not done[:, wanted > 0].all():
+        return None
+    return Found(outer, outer.astype(np.float64), seen, np.ones_like(outer))
+
+
+class _Cells:
+    """The cells of a group, the hidden sums that each is in (rows of ``inside``), and the published ones (``uses``)."""
+
+    def __init__(self, group: Group, cells: IntArray, inside: BoolArray, uses: BoolArray) -> None:
+        self.group, self.cells, self.inside, self.uses = group, cells, inside, uses
+        self.lower, self.upper = group.lower[cells], group.upper[cells]
+        self.published = np.flatnonzero(_published(group))
+
+    @classmethod
+    def of(cls, group: Group) -> _Cells | None:
+        """Find the cells, and what each is part of; None where a sum has an unknown of another kind."""
+        if (group.lower < 0).any():
+            return None
+        row, whole = row_of(group.starts), group.signs > 0
+        if (np.bincount(row[whole], minlength=group.rhs.size) > 1).any():
+            return None
+        sums = np.zeros(group.variables.size, bool)
+        sums[group.columns[whole]] = True
+        cells = np.flatnonzero(~sums)
+        above = np.full(group.rhs.size, -1)
+        above[row[whole]] = group.columns[whole]
+        inside = np.zeros((cells.size, group.variables.size), bool)
+        inside[np.arange(cells.size), cells] = True
+        # A part is in every sum that its wholes are in: from sum to sum until nothing is added.
+        parts = list(zip(row[~whole].tolist(), group.columns[~whole].tolist(), strict=True))
+        before = -1
+        while before != (before := int(np.count_nonzero(inside))):
+            for e, part in parts:
+                if above[e] >= 0:
+                    inside[:, above[e]] |= inside[:, part]
+        uses = np.zeros((cells.size, group.rhs.size), bool)
+        for e, part in parts:
+            if above[e] < 0:
+                uses[:, e] |= inside[:, part]
+        return cls(group, cells, inside, uses[:, _published(group)])
+
+    def order(self, k: int, high: bool) -> IntArray:
+        """Return the cells in the order in which they are raised to make an unknown large, or small."""
+        member = self.inside[:, k]
+        if high:
+            return np.argsort(~member, kind="stable")
+        near = (self.uses & self.uses[member].any(axis=0)).any(axis=1)
+        return np.argsort(np.where(member, 2, np.where(near, 0, 1)), kind="stable")
+
+    def table(self, order: IntArray) -> IntArray | None:
+        """Raise the cells one after the other; return the table of all unknowns if it fits."""
+        uses, x = self.uses[order], self.lower[order]
+        left = -self.group.rhs[self.published] - x @ uses
+        # A cell can be raised as long as every published sum that it is in has something left.
+        alive = ~uses[:, left <= 0].any(axis=1) & uses.any(axis=1) & (x < self.upper[order])
+        while alive.any() and left.any():
+            i = int(np.argmax(alive))
+            x[i] += min(int(left[uses[i]].min()), int(self.upper[order[i]] - x[i]))
+            left[uses[i]] -= x[i] - self.lower[order[i]]
+            alive[i] = False
+            alive &= ~uses[:, uses[i] & (left <= 0)].any(axis=1)
+        if left.any():
+            return None
+        some = np.flatnonzero(x)
+        # Known parts of hidden sums are not added up here; a table that lacks them does not fit.
+        table: IntArray = x[some] @ self.inside[order[some]]
+        return table if self.group.fits(table) else None
+
+
+def _published(group: Group) -> BoolArray:
+    """Say which equations are of a published sum: all their unknowns are parts."""
+    whole = np.zeros(group.rhs.size, bool)
+    whole[row_of(group.starts)[group.signs > 0]] = True
+    return ~whole

@@ -1,0 +1,245 @@
+"""The work on one cluster: judged, protected in one problem and audited by an assessment, then cut into its tables."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from discreet.core.errors import DataError
+from discreet.core.numerics import IntArray
+from discreet.core.progress import Progress
+from discreet.decide.assess import assess_subject
+from discreet.decide.assessment import Assessment, Request
+from discreet.decide.json_data import plain
+from discreet.decide.ledger.packing import packed, unpacked
+from discreet.decide.policy import Policy
+from discreet.decide.provenance import canonical, digest, versions
+from discreet.decide.subject import Subject
+from discreet.programme.crossings import Crossing
+from discreet.programme.finished import FinishedCells
+from discreet.programme.originals import ClusterCells
+from discreet.programme.projections import part_axis, projected, subsets
+from discreet.programme.stacking import INDICATOR
+from discreet.table.figures import Figures
+from discreet.table.hierarchy import Hierarchy
+from discreet.table.release import Release
+
+Cells: TypeAlias = ClusterCells | FinishedCells
+SAVED = 1
+"""The version of what is kept of a cluster."""
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One cluster, and what is asked of it.
+
+    ``prepared`` makes the method that is applied in place of ``protection``, with notes; ``asked`` says by what.
+    """
+
+    cells: Cells
+    policy: Policy
+    protection: Any
+    seed: int
+    trial: bool
+    time_limit: float | None
+    asked: Mapping[str, Any] = field(default_factory=dict)
+    prepared: Callable[[], tuple[Any, tuple[str, ...]]] | None = None
+
+    @property
+    def name(self) -> str:
+        """The cluster's name."""
+        return self.cells.cluster.name
+
+    def subject(self) -> Subject:
+        """Return what is assessed."""
+        cells = self.cells
+        whole = cells.judged
+        alone = cells.uniform and len(cells.sheets) == 1
+        found = Subject.of(whole, name=self.name) if alone else None
+        if found is None:
+            response = whole.responses[0].name if whole.responses else None
+            found = Subject(self.name, whole, whole, None, response)
+        return replace(found, forms=cells.forms())
+
+    @property
+    def sha256(self) -> str:
+        """The hash of everything that the result depends on: cells, respondents, keys, tables and what is asked."""
+        data = hashlib.sha256(self.subject().sha256().encode())
+        people = self.cells.judged.respondents
+        if people is not None:
+            data.update(repr(people.names).encode())
+            for column in (people.unit, people.cell, people.records, people.amounts):
+                data.update(np.ascontiguousarray(column).tobytes())
+        if self.cells.keys is not None:
+            data.update(np.ascontiguousarray(self.cells.keys).tobytes())
+        asked = {
+            "saved": SAVED,
+            "versions": dict(versions()),
+            "policy": self.policy.to_dict(),
+            "protection": plain(self.asked) | {"method": str(self.protection)},
+            "seed": hashlib.sha256(str(self.seed).encode()).hexdigest(),
+            "time_limit": self.time_limit,
+            "tables": [asdict(one) for one in self.cells.cluster.tables],
+        }
+        return digest({"cells": data.hexdigest(), **asked})
+
+
+@dataclass(frozen=True)
+class TableOutcome:
+    """What became of one table: its figures, how many are hidden or changed, how many are sensitive."""
+
+    name: str
+    figures: int
+    hidden: int
+    sensitive: int
+
+    @property
+    def share(self) -> float:
+        """The share of figures that are hidden."""
+        return self.hidden / max(self.figures, 1)
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterOutcome:
+    """What became of a cluster: verdict and reasons, and what may be published of every table, in their order."""
+
+    name: str
+    variable: str
+    period: str
+    sha256: str
+    verdict: str
+    sentence: str
+    checks: tuple[tuple[bool, str], ...]
+    method: str
+    utility: float
+    cells: int
+    sensitive: int
+    tables: tuple[TableOutcome, ...]
+    release: Release | None
+    notes: tuple[str, ...] = ()
+
+    def to_text(self) -> str:
+        """Return all of it as text; the same outcome gives the same bytes."""
+        data = {key: value for key, value in vars(self).items() if key not in ("release", "tables")}
+        data["tables"] = [asdict(one) for one in self.tables]
+        data["release"] = None if self.release is None else json.loads(packed(self.release))
+        data["trial"] = self.release is not None and self.release.trial
+        return canonical(plain(data)) + "\n"
+
+    @classmethod
+    def from_text(cls, text: str) -> ClusterOutcome:
+        """Return the outcome that was written."""
+        try:
+            data = json.loads(text)
+            body, trial = data.pop("release"), data.pop("trial")
+            release = None if body is None else unpacked(json.dumps(body).encode())
+            tables = tuple(TableOutcome(**one) for one in data.pop("tables"))
+            checks = tuple((bool(passed), str(told)) for passed, told in data.pop("checks"))
+            found = cls(**{**data, "notes": tuple(data["notes"])}, tables=tables, checks=checks, release=release)
+        except (ValueError, KeyError, TypeError) as error:
+            raise DataError(
+                f"what was kept of a cluster is damaged ({error}); remove it and run the plan again"
+            ) from None
+        return replace(found, release=release.as_trial()) if trial and release is not None else found
+
+
+def work_on(task: Task, progress: Progress | None = None, workers: int | None = None) -> ClusterOutcome:
+    """Assess a cluster, and cut what may be published into its tables."""
+    protection, told = (task.protection, ()) if task.prepared is None else task.prepared()
+    request = Request(task.policy, protection, task.seed, 1000, None, task.time_limit, task.trial)
+    found = assess_subject(task.subject(), request, workers=workers, progress=progress)
+    release = found.release
+    tables = task.cells.cluster.tables
+    parts = [] if release is None else [_cut(release, task.cells, table) for table in tables]
+    outcomes = [_outcome(task.cells, found, table, k, parts) for k, table in enumerate(tables)]
+    notes = () if found.protected is None else found.protected.notes
+    if found.verdict == "withhold":
+        notes = tuple(f"{one.title}: {one.text}" for one in found.candidates)
+    notes = (*notes, *told)
+    made = None
+    if release is not None:
+        made = Release(None, release.method, release.parameters, tuple(parts))
+        made = made.as_trial() if release.trial or task.trial else made
+    return ClusterOutcome(
+        task.name,
+        task.cells.cluster.variable,
+        task.cells.cluster.period,
+        task.sha256,
+        found.verdict,
+        found.sentence,
+        tuple((one.passed, one.text) for one in found.checks),
+        "" if release is None else release.method,
+        round(found.evidence.utility, 12),
+        len(task.cells.judged),
+        0 if found.sensitivity is None else int(found.sensitivity.cells.size),
+        tuple(outcomes),
+        made,
+        notes,
+    )
+
+
+def _outcome(cells: Cells, found: Assessment, table: Crossing, k: int, parts: list[Figures]) -> TableOutcome:
+    judged = found.sensitivity
+    sensitive = 0
+    if judged is not None:
+        names = [axis.name for axis in cells.axes(table) if axis.name not in table.where]
+        whole = judged.tabulation
+        axes = [axis for axis in cells.axes(table) if axis.name in whole.names]
+        _, rows = projected(replace(whole, respondents=None), axes, subsets(names, table.where), table.where)
+        if INDICATOR in whole.names:
+            rows = rows[whole.codes(INDICATOR)[rows] == whole.axis(INDICATOR).places[table.indicator]]
+        sensitive = int(judged.sensitive[rows].sum())
+    shown = parts[k] if parts else None
+    figures, hidden = (0, 0) if shown is None else (len(shown), int(shown.hidden.sum()))
+    return TableOutcome(table.name, figures, hidden, sensitive)
+
+
+def _cut(release: Release, cells: Cells, table: Crossing) -> Figures:
+    """Return the figures of one table, with the categories of its people and its indicator as labels."""
+    parts, groups = release.parts(), cells.cluster.groups
+    number = next(k for k, group in enumerate(groups) if table in group.tables)
+    part = parts[number]
+    axes = {axis.name: axis for axis in cells.axes(table)}
+    kept = np.ones(len(part), bool)
+    columns: dict[str, tuple[tuple[str, ...], IntArray]] = {}
+    for (name, labels), code in zip(part.labels.items(), part.codes.T, strict=True):
+        if name in table.where:
+            kept &= np.array([label == table.where[name] for label in labels])[code]
+            columns[name] = ((table.where[name],), np.zeros(len(part), np.int64))
+        elif name == INDICATOR and name in axes:
+            kept &= np.array([label == table.indicator for label in labels])[code]
+            columns[name] = ((table.indicator,), np.zeros(len(part), np.int64))
+        elif name in table.levels:
+            axis = axes[name]
+            known = [axis.total if part.is_total(name, label) else label for label in labels]
+            place = np.array([axis.places.get(label, -1) for label in known])[code]
+            kept &= place >= 0
+            columns[name] = (axis.codes, place)
+        else:
+            kept &= np.array([part.is_total(name, label) for label in labels])[code]
+    rows = np.flatnonzero(kept)
+    trees: dict[str, tuple[Hierarchy, ...]] = {
+        name: part_axis(name, code).hierarchies for name, code in table.where.items() if name in columns
+    }
+    # The whole hierarchy says how the categories of a table that is cut relate to those of others.
+    whole = cells.judged
+    trees |= {name: whole.axis(name).hierarchies for name in columns if name in axes and name not in table.where}
+    first = next(iter(table.levels))
+    order = [*table.levels, *(name for name in columns if name not in table.levels)]
+    return replace(
+        part,
+        labels={name: columns[name][0] for name in order},
+        codes=np.stack([columns[name][1][rows] for name in order], axis=1),
+        values=part.values[rows],
+        kind=part.kind[rows],
+        upper=None if part.upper is None else part.upper[rows],
+        name=table.name,
+        total=axes[first].total,
+        hierarchies=trees,
+        absent=part.absent if cells.uniform else "unpublished",
+    )

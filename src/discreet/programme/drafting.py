@@ -1,0 +1,274 @@
+"""Drafts of plans: from records, from a list of tables, from the cells that a template asks for, from finished tables.
+
+A draft is text, for somebody to read and correct: what could not be known is said in comments.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import DataError, RequestError
+from discreet.table.arrow_files import read_arrow
+from discreet.table.hierarchy import TOTAL
+
+TOTALS = ("_T", TOTAL, "TOTAL", "total", "T_T")
+"""Codes that mean a total in templates, where nothing else is said."""
+WHAT = ("indicator", "variable", "measure")
+WHEN = ("time_period", "period", "time", "year", "quarter", "month")
+NO_RECORDS = '# [records] # what is missing before it can be run: CSV, Parquet or DuckDB\n# files = "records.csv"\n'
+MOST = 200
+"""A column with more different texts than this is no dimension of a draft."""
+NAMED = re.compile(r"(^|[^a-z])(id|ident|identifier|key|nr|number)$", re.IGNORECASE)
+"""What columns are called that say whose a record is."""
+
+
+def draft(source: str | Path, *, totals: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
+    """Return the draft of a plan from a file of records, of tables or of requested cells, or from a folder of tables.
+
+    ``totals`` are the totals of columns of requested cells; the plan will be in ``folder``, by default beside the
+    source.
+    """
+    file = Path(source)
+    if file.is_dir():
+        return _from_folder(file, file if folder is None else folder)
+    if not file.exists():
+        raise RequestError(f"{file} does not exist; name records, a list of tables, requested cells, or a folder")
+    columns = {str(name): column for name, column in _columns(file).items()}
+    lowered = {name.lower(): name for name in columns}
+    if {"table_name", "indicator"} <= lowered.keys():
+        return _from_list(file.name, columns)
+    spanned = [name for name, found in columns.items() if _total(name, found, totals or {}) is not None]
+    if spanned and any(name in lowered for name in WHAT) and all(not _numeric(found) for found in columns.values()):
+        return _from_cells(file.name, columns, totals or {})
+    return _from_records(file, columns, _from(file.parent if folder is None else folder, file))
+
+
+def _from(folder: Path, file: Path) -> str:
+    """Return how a plan in a folder names a file."""
+    return Path(os.path.relpath(file.resolve(), folder.resolve())).as_posix()
+
+
+def _columns(file: Path) -> dict[str, list[Any]]:
+    found = read_arrow(file)
+    return {name: found[name].to_pylist() for name in found.column_names}
+
+
+def _numeric(column: Sequence[Any]) -> bool:
+    """Say whether a column holds amounts: numbers with decimals, or more different ones than a dimension has."""
+    texts = [str(one) for one in column[:2000] if one not in (None, "")]
+    numbers = [text for text in texts if re.fullmatch(r"-?\d+([.,]\d+)?(e-?\d+)?", text, re.IGNORECASE)]
+    if len(numbers) < len(texts) or not texts:
+        return False
+    return any(not text.lstrip("-").isdecimal() for text in numbers) or len(set(numbers)) > MOST or _own(column)
+
+
+def _own(column: Sequence[Any]) -> bool:
+    """Say whether most records have an entry of their own: then it says who or how much, and classifies nobody."""
+    return len(set(column)) * 2 > len(column)
+
+
+# --- a list of tables ---------------------------------------------------------------------------------------
+
+
+def _from_list(file: str, columns: Mapping[str, Sequence[Any]]) -> str:
+    """Draft from a list of tables: name, indicator and crossing variables, each with the name of its hierarchy."""
+    lowered = {name.lower(): name for name in columns}
+    spans = sorted(name for name in lowered if re.fullmatch(r"spanning_\d+", name))
+    if not spans:
+        raise DataError(f"{file} lists no crossing variables; give columns spanning_1, spanning_2 …")
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def said(row: Mapping[str, Any], name: str) -> str:
+        return str(row.get(lowered.get(name, ""), None) or "").strip()
+
+    levels: dict[str, dict[str, None]] = {}
+    sums: dict[str, dict[str, None]] = {}
+    tables = []
+    for row in rows:
+        by = []
+        for span in spans:
+            if name := said(row, span):
+                levels.setdefault(said(row, f"hrc_{span}") or name, {})[name] = None
+                by.append(name)
+        value = said(row, "indicator")
+        if tree := said(row, "hrc_indicator"):
+            sums.setdefault(tree, {})[value] = None
+        tables.append(_table(said(row, "table_name"), by, value))
+    parts = [_head(f"drafted from {file}", population=_one(said(row, "field") for row in rows))]
+    parts.append(_equations(sums))
+    parts.append(NO_RECORDS)
+    for tree, names in levels.items():
+        if [tree] == list(names):
+            continue
+        ordered = sorted(names, key=_natural)
+        told = "# coarsest first, as their names suggest: check it\n" if len(ordered) > 1 else ""
+        columns_ = ", ".join(map(_text, ordered))
+        alone = f"levels = [{columns_}]\n" if len(ordered) == 1 else ""
+        parts.append(f"[dimensions.{_key(tree)}]\n{told}columns = [{columns_}]\n{alone}")
+    return "\n".join([*parts, *tables])
+
+
+def _equations(sums: Mapping[str, Iterable[str]]) -> str:
+    """State which indicators add up, the sum being the one that the tree is named after."""
+    lines = []
+    for tree, found in sums.items():
+        names = list(found)
+        stem = tree.lower().removeprefix("hrc_")
+        whole = next((name for name in names if name.lower().endswith(stem)), names[0])
+        parts = " + ".join(name for name in names if name != whole)
+        lines.append(f"    {_text(f'{whole} = {parts}')}, # indicators under {tree}: check that they add up")
+    return "" if not lines else "equations = [\n" + "\n".join(lines) + "\n]\n"
+
+
+# --- requested cells ----------------------------------------------------------------------------------------
+
+
+def _total(name: str, column: Sequence[Any], totals: Mapping[str, str]) -> str | None:
+    """Return the code of the total in a column of requested cells."""
+    if name in totals:
+        if totals[name] not in set(map(str, column)):
+            raise RequestError(f"{totals[name]!r}, said to be the total of {name}, is not in the template")
+        return totals[name]
+    found = set(map(str, column))
+    return next((code for code in TOTALS if code in found), None)
+
+
+def _from_cells(file: str, columns: Mapping[str, Sequence[Any]], totals: Mapping[str, str]) -> str:
+    """Draft from requested cells: the crossings of the dimensions that are not at their total."""
+    what = next(name for name in columns if name.lower() in WHAT)
+    when = next((name for name in columns if name.lower() in WHEN), None)
+    names = [name for name in columns if name not in (what, when)]
+    whole = {name: _total(name, columns[name], totals) for name in names}
+    asked: dict[tuple[str, str], dict[frozenset[str], int]] = {}
+    for row in zip(*columns.values(), strict=True):
+        said = dict(zip(columns, map(str, row), strict=True))
+        crossed = frozenset(name for name in names if said[name] != whole[name])
+        about = (said[what], said[when] if when else "")
+        found = asked.setdefault(about, {})
+        found[crossed] = found.get(crossed, 0) + 1
+    several = len({period for _, period in asked}) > 1
+    tables = []
+    for (value, period), found in asked.items():
+        widest = [one for one in found if one and not any(one < other for other in found)]
+        for crossed in sorted(widest, key=lambda one: [name not in one for name in names]):
+            by = [name for name in names if name in crossed]
+            title = " ".join(filter(None, [value, period if several else "", *by]))
+            tables.append(_table(title, by, value, period if several else ""))
+    periods = {period for _, period in asked}
+    parts = [_head(f"drafted from the cells that {file} asks for", period="" if several else next(iter(periods)))]
+    when_line = f"# period = {_text(when)} # the column that says when\n" if several and when else ""
+    parts.append(NO_RECORDS + when_line)
+    for name in names:
+        if whole[name] is not None:
+            parts.append(f"[dimensions.{_key(name)}]\ntotal = {_text(str(whole[name]))}\n")
+        else:
+            parts.append(
+                f"# {name}: no code of the template is known to be its total; name it (total), and its hierarchy\n"
+                f"[dimensions.{_key(name)}]\ncolumns = [{_text(name)}]\n"
+            )
+    return "\n".join([*parts, *tables])
+
+
+# --- records and finished tables ----------------------------------------------------------------------------
+
+
+def _from_records(file: Path, columns: Mapping[str, Sequence[Any]], place: str) -> str:
+    """Draft from records: every pair of dimensions, for every amount, or for the number of records."""
+    weights = [name for name in columns if "weight" in name.lower()]
+    rest = {name: found for name, found in columns.items() if name not in weights}
+    whose = [name for name, found in rest.items() if _own(found) and (NAMED.search(name) or not _numeric(found))]
+    values = [name for name, found in rest.items() if name not in whose and _numeric(found)]
+    counted = {name: len(set(found)) for name, found in rest.items() if name not in (*whose, *values)}
+    dimensions = [name for name, many in counted.items() if 1 < many <= MOST]
+    if len(dimensions) < 1:
+        raise DataError(
+            f"{file}: no column has between 2 and {MOST} different codes, each of several records, so nothing can be "
+            "crossed"
+        )
+    trees = _nested({name: columns[name] for name in dimensions})
+    finest = [chain[-1] for chain in trees]
+    pairs: list[tuple[str, ...]] = [*combinations(finest, 2)] or [(finest[0],)]
+    parts = [_head(f"drafted from {file.name}: every pair of dimensions; take out what is not published")]
+    parts.append(f"[records]\nfiles = {_text(place)}\n" + (f"contributor = {_text(whose[0])}\n" if whose else ""))
+    if weights:
+        parts[-1] += f"# weight = {_text(weights[0])} # if sums of weighted records are published\n"
+    parts += [
+        f"[dimensions.{_key(chain[-1])}]\ncolumns = [{', '.join(map(_text, chain))}]\n"
+        for chain in trees
+        if len(chain) > 1
+    ]
+    tables = [
+        _table(" ".join([*([value] if value else []), *pair]), list(pair), value)
+        for value in (values or [""])
+        for pair in pairs
+    ]
+    return "\n".join([*parts, *tables])
+
+
+def _nested(columns: Mapping[str, Sequence[Any]]) -> list[list[str]]:
+    """Put columns into chains in which each code lies under one code of the column before it."""
+    chains: list[list[str]] = []
+    for name in sorted(columns, key=lambda one: len(set(columns[one]))):
+        for chain in chains:
+            above, pairs = columns[chain[-1]], set(zip(columns[name], columns[chain[-1]], strict=True))
+            finer = len(set(columns[name]))
+            if len(pairs) == finer > len(set(above)):
+                chain.append(name)
+                break
+        else:
+            chains.append([name])
+    return sorted(chains, key=lambda chain: list(columns).index(chain[0]))
+
+
+def _from_folder(folder: Path, place: Path) -> str:
+    """Draft from a folder of finished tables, one a file."""
+    files = sorted(one for one in folder.iterdir() if one.suffix.lower() in (".csv", ".parquet", ".xlsx"))
+    if not files:
+        raise RequestError(f"{folder} holds no .csv, .parquet or .xlsx file; name records, or put tables there")
+    parts = [_head(f"the tables in {folder.name or folder.resolve().name}")]
+    for file in files:
+        name = re.sub(r"[^\w\- .]", "_", file.stem)
+        parts.append(f"[[tables]]\nname = {_text(name)}\nfile = {_text(_from(place, file))}\n")
+    return "\n".join(parts)
+
+
+# --- TOML ---------------------------------------------------------------------------------------------------
+
+
+def _head(about: str, *, period: str = "", population: str = "") -> str:
+    told = f'# A plan for discreet plan, {about}.\ntitle = "programme"\nperiod = {_text(period)}\n'
+    told += f"population = {_text(population)}\n" if population else ""
+    return told + 'policy = "default" # a profile, or a file of your own\n'
+
+
+def _table(name: str, by: Sequence[str], value: str, period: str = "") -> str:
+    lines = ["[[tables]]", f"name = {_text(name)}", f"by = [{', '.join(map(_text, by))}]"]
+    lines += [f"value = {_text(value)}"] if value else []
+    lines += [f"period = {_text(period)}"] if period else []
+    return "\n".join(lines) + "\n"
+
+
+def _text(text: str) -> str:
+    import json
+
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _key(name: str) -> str:
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+
+
+def _natural(name: str) -> list[tuple[int, str]]:
+    """Return what sorts nuts2 before nuts10."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", name)]
+
+
+def _one(texts: Iterable[str]) -> str:
+    """Return the text that all rows share."""
+    found = set(texts)
+    return found.pop() if len(found) == 1 else ""

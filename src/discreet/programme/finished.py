@@ -1,0 +1,121 @@
+"""Finished tables as a programme: a folder of files, each a table, linked by the dimensions that they share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import DiscreetError, RequestError
+from discreet.programme.crossings import FINEST, Cluster, Crossing, Group
+from discreet.programme.plan_model import Programme
+from discreet.reading.original import open_original
+from discreet.reading.reading import Reading
+from discreet.table.axis import Axis
+from discreet.table.grid import Grid, recode
+from discreet.table.tabulation import Tabulation
+
+
+@dataclass(frozen=True, eq=False)
+class FinishedCells:
+    """The cells of finished tables of one variable, which are protected together."""
+
+    cluster: Cluster
+    tables: Mapping[str, Tabulation]
+    uniform: bool = True
+
+    def axes(self, table: Crossing) -> list[Axis]:
+        """Return the axes of a table."""
+        return list(self.tables[table.name].axes)
+
+    @property
+    def sheets(self) -> tuple[Tabulation, ...]:
+        """The tables to protect in one problem."""
+        return tuple(self.tables[one.name] for one in self.cluster.tables)
+
+    @cached_property
+    def judged(self) -> Tabulation:
+        """All cells, those of several tables once."""
+        return self.sheets[0] if len(self.sheets) == 1 else joined(self.sheets)
+
+    def forms(self) -> dict[str, Any]:
+        """Return what methods are handed: all tables at once."""
+        return {"": self.sheets[0] if len(self.sheets) == 1 else list(self.sheets), "none": list(self.sheets)}
+
+    @property
+    def keys(self) -> None:
+        """Finished tables have no record keys."""
+        return None
+
+
+def joined(tables: tuple[Tabulation, ...]) -> Tabulation:
+    """Return linked tables as one tabulation: every cell once, as the first table that shows it has it."""
+    axes: dict[str, Axis] = {}
+    for table in tables:
+        for axis in table.axes:
+            known = axes.get(axis.name)
+            trees = dict.fromkeys([*(known.hierarchies if known else ()), *axis.hierarchies])
+            axes[axis.name] = Axis(axis.name, tuple(trees))
+    grid = Grid(tuple(len(axis) for axis in axes.values()))
+    places = []
+    for table in tables:
+        codes = [
+            recode(table.axis(name).codes, axis.codes)[table.codes(name)]
+            if name in table.names
+            else np.zeros(len(table), np.int64)
+            for name, axis in axes.items()
+        ]
+        places.append(grid.encode(codes))
+    cells, first = np.unique(np.concatenate(places), return_index=True)
+
+    def gathered(columns: list[Any]) -> Any:
+        return np.concatenate(columns)[first]
+
+    def column(*names: str) -> Any:
+        found = []
+        for table in tables:
+            one: Any = table
+            for name in names:
+                one = one[int(name)] if name.isdecimal() else getattr(one, name)
+            found.append(one)
+        return gathered(found)
+
+    head = tables[0]
+    responses = tuple(replace(one, sums=column("responses", str(k), "sums")) for k, one in enumerate(head.responses))
+    largest = tuple(
+        replace(one, total=column(*where, "total"), top=column(*where, "top"))
+        for k, one in enumerate(head.contributors.largest)
+        for where in [("contributors", "largest", str(k))]
+    )
+    level = replace(head.contributors, units=column("contributors", "units"), largest=largest)
+    margins = dict.fromkeys(tuple(n for n in axes if n in m) for table in tables for m in table.margins)
+    return Tabulation(tuple(axes.values()), tuple(margins), cells, column("records"), None, responses, level)
+
+
+def finished_clusters(plan: Programme) -> list[FinishedCells]:
+    """Read the tables of a plan, and put those of one variable together."""
+    families: dict[str, dict[str, Tabulation]] = {}
+    for table in plan.tables:
+        assert table.file is not None
+        trees = {name: [str(plan.place(f)) for f in said.files] for name, said in plan.dimensions.items() if said.files}
+        own = {name: found for name, found in trees.items() if not table.by or name in table.by}
+        how = {"value": table.value, "hierarchies": own or None, "count": table.count, "dimensions": table.by or None}
+        reading = Reading.of(how)
+        try:
+            found = open_original(plan.place(table.file), reading).tabulation()
+        except DiscreetError as error:
+            raise type(error)(f"table {table.name!r}: {error}") from None
+        if found.weighted is not None or found.holdings is not None:
+            raise RequestError(f"table {table.name!r} holds weights or holdings; tabulate its records by the plan")
+        variable = found.responses[0].name if found.responses else ""
+        families.setdefault(variable, {})[table.name] = found
+    made = []
+    for variable, tables in families.items():
+        crossings = [
+            Crossing(name, variable, variable, "", dict.fromkeys(one.names, FINEST), {}) for name, one in tables.items()
+        ]
+        made.append(FinishedCells(Cluster(variable, "", tuple(Group((one,)) for one in crossings)), tables))
+    return made

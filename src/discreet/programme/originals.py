@@ -1,0 +1,284 @@
+"""The originals of a programme: its records tabulated once for all tables, and the cells of each cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.numerics import IntArray
+from discreet.core.progress import Progress
+from discreet.programme.crossings import Cluster, Crossing, Group
+from discreet.programme.plan_model import Programme, RecordsPart, as_list
+from discreet.programme.projections import cut_axis, of_response, part_axis, projected, subsets
+from discreet.programme.stacking import AMOUNT, INDICATOR, WHO, rounded, stacked
+from discreet.protect.cell_key.keys import KeyedTable, with_record_keys
+from discreet.table.axis import Axis
+from discreet.table.hierarchy import Prefixes
+from discreet.table.hierarchy_reader import read_hierarchy
+from discreet.table.tabulation import Tabulation
+from discreet.tabulation.sources import Source, columns_of, source_of
+from discreet.tabulation.spec import KEYS, LARGEST_KEY, DimensionSpec, ResponseSpec, TableSpec
+from discreet.tabulation.tabulate import tabulate, tabulate_with_keys
+
+SECRET_KEY = "record_key"
+
+
+@dataclass(frozen=True, eq=False)
+class ClusterCells:
+    """The cells of a cluster: all of them, with their keys where records have some; and its tables.
+
+    ``whole`` has every crossing down to the finest level. Each group of tables is a sheet of its own, as one tabulation
+    of all would cross all dimensions.
+    """
+
+    cluster: Cluster
+    whole: Tabulation
+    keys: IntArray | None = None
+    modulus: int = KEYS
+
+    @cached_property
+    def uniform(self) -> bool:
+        """Whether all tables go down to the same levels, of everybody, and show all indicators that there are."""
+        groups = [group.widest for group in self.cluster.groups]
+        levels: dict[str, set[int]] = {}
+        for one in groups:
+            for name, level in one.levels.items():
+                depth = max(tree.depth for tree in self.whole.axis(name).hierarchies)
+                levels.setdefault(name, set()).add(min(level, depth))
+        some = any(one.where for one in groups) or INDICATOR in self.whole.names
+        return not some and all(len(found) == 1 for found in levels.values())
+
+    def axes(self, table: Crossing) -> list[Axis]:
+        """Return the axes of a table, as far down as it goes."""
+        found = []
+        for axis in self.whole.axes:
+            if axis.name in table.where:
+                found.append(part_axis(axis.name, table.where[axis.name]))
+            elif axis.name in table.levels:
+                found.append(cut_axis(axis, table.levels[axis.name]))
+            elif axis.name == INDICATOR:
+                found.append(axis)
+        return found
+
+    @cached_property
+    def parts(self) -> tuple[tuple[Tabulation, IntArray], ...]:
+        """The sheets to protect by suppression, with the rows of the whole that they list.
+
+        Where tables differ in levels, what has no row need not be empty to a reader of all of them: zeros are listed.
+        """
+        found = []
+        for group in self.cluster.groups:
+            widest = group.widest
+            free = [name for name in (*widest.levels, INDICATOR) if name in self.whole.names]
+            made, rows = projected(self.whole, self.axes(widest), subsets(free, widest.where), widest.where)
+            found.append((made if self.uniform else made.with_empty_cells(), rows))
+        return tuple(found)
+
+    @property
+    def sheets(self) -> tuple[Tabulation, ...]:
+        """The tabulations to protect in one problem."""
+        return tuple(made for made, _ in self.parts)
+
+    @cached_property
+    def finest(self) -> tuple[tuple[Tabulation, IntArray], ...]:
+        """The sheets down to the finest levels, of everybody: for methods that change figures one by one."""
+        found = []
+        for group in self.cluster.groups:
+            names = [name for name in self.whole.names if name in group.dimensions or name == INDICATOR]
+            found.append(projected(self.whole, [self.whole.axis(name) for name in names], subsets(names), {}))
+        return tuple(found)
+
+    @cached_property
+    def judged(self) -> Tabulation:
+        """The cells that are published, as one tabulation."""
+        if len(self.parts) == 1 and self.uniform:
+            return self.sheets[0]
+        rows = np.unique(np.concatenate([rows for _, rows in self.parts]))
+        whole = self.whole
+        return replace(
+            whole,
+            cells=whole.cells[rows],
+            records=whole.records[rows],
+            weighted=None if whole.weighted is None else whole.weighted[rows],
+            responses=tuple(one.mapped(lambda column: column[rows]) for one in whole.responses),
+            contributors=whole.contributors.mapped(lambda column: column[rows]),
+            holdings=None if whole.holdings is None else whole.holdings.mapped(lambda column: column[rows]),
+        )
+
+    def forms(self) -> dict[str, Any]:
+        """Return what methods are handed, by their names; without one, what all others are."""
+        sheets = list(self.sheets)
+        finest = sheets if self.uniform else [made for made, _ in self.finest]
+        found: dict[str, Any] = {"none": sheets, "suppress": sheets if len(sheets) > 1 else sheets[0]}
+        found |= {"": finest if len(finest) > 1 else finest[0]}
+        if self.keys is not None:
+            where = self.parts if self.uniform else self.finest
+            found["cell-key"] = [KeyedTable(made, self.keys[rows], self.modulus) for made, rows in where]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class RecordsOfPlan:
+    """The records of a plan, ready to be tabulated."""
+
+    plan: Programme
+    said: RecordsPart
+    source: Source
+    held: frozenset[str]
+
+    @classmethod
+    def of(cls, plan: Programme) -> RecordsOfPlan:
+        """Open the records, and check that their columns are there."""
+        said = plan.records
+        if said is None:
+            raise RequestError("records: nothing says where the records are; add [records] with files to the plan")
+        files = [str(plan.place(file)) for file in as_list(said.files)]
+        how: dict[str, Any] = {"encoding": said.encoding, "delimiter": said.delimiter, "decimal": said.decimal}
+        source = source_of(files if len(files) > 1 else files[0], table=said.table, query=said.query, **how)
+        held = frozenset(columns_of(files[0], encoding=said.encoding, delimiter=said.delimiter))
+        found = cls(plan, said, source, held)
+        found._refuse_unknown()
+        return found
+
+    def _refuse_unknown(self) -> None:
+        """Refuse a plan that names columns which the records do not have."""
+        if not self.held:
+            return
+        for table in self.plan.tables:
+            ties = self.plan.indicators
+            parts = ties.tree(table.value).leaves if table.value and ties.tied(table.value) else (table.value,)
+            wanted = [(name, "value") for name in parts if name]
+            dimensions = [*(self.plan.dimension(name)[0] for name in table.by), *table.where]
+            wanted += [(column, "by") for name in dimensions for column in self._dimension(name).columns]
+            for column, key in wanted:
+                if column not in self.held:
+                    raise RequestError(
+                        f"table {table.name!r}, {key}: the records have no column {column!r}; "
+                        f"{nearest(column, sorted(self.held))}"
+                    )
+
+    def _dimension(self, name: str) -> DimensionSpec:
+        """Return a dimension as an engine takes it."""
+        said = self.plan.dimensions.get(name)
+        if said is None:
+            return DimensionSpec(name, outside=self.said.outside)
+        trees: list[Any] = [read_hierarchy(self.plan.place(file), total=said.total) for file in said.files]
+        if said.prefixes:
+            trees.append(Prefixes(said.prefixes))
+        return DimensionSpec(name, said.columns, tuple(trees), total=said.total, outside=self.said.outside)
+
+    def spec(self, clusters: Sequence[Cluster], values: Sequence[str], top: int) -> TableSpec:
+        """Return what to tabulate for clusters of some values: every crossing of theirs, once."""
+        when = self.said.period if any(cluster.period for cluster in clusters) else None
+        names = dict.fromkeys(name for cluster in clusters for name in cluster.dimensions)
+        dimensions = [self._dimension(name) for name in names]
+        if when is not None and when not in names:
+            dimensions.append(DimensionSpec(when))
+        crossed = {
+            (*group.widest.levels, *group.widest.where, *([when] if when else []))
+            for cluster in clusters
+            for group in cluster.groups
+        }
+        margins = {frozenset(part) for names in crossed for part in subsets(names)}
+        return TableSpec(
+            tuple(dimensions),
+            tuple(ResponseSpec(value) for value in values),
+            contributor=self.said.contributor,
+            holding=self.said.holding,
+            weight=self.said.weight,
+            estimates=self.said.weight is not None,
+            margins=tuple(sorted(tuple(sorted(m)) for m in margins)),
+            top=top,
+            missing=self.said.missing,
+            negative=self.said.negative,
+            **self._keys(),
+        )
+
+    def _keys(self) -> dict[str, Any]:
+        if self.said.key is None and self.said.secret is None:
+            return {}
+        return {"key": self.said.key or SECRET_KEY, "key_range": self.said.key_range or KEYS}
+
+    @cached_property
+    def keyed(self) -> Source:
+        """The records, with keys made under the secret where the plan names one."""
+        if self.said.secret is None:
+            return self.source
+        secret = self.plan.place(self.said.secret).read_bytes().strip()
+        if self.source.kind not in ("csv", "parquet"):
+            raise RequestError("records.secret: keys are made for CSV and Parquet files; name a column of keys (key)")
+        path = self.source.paths[0] if len(self.source.paths) == 1 else self.source.paths
+        return Source("arrow", native=with_record_keys(path, self.said.identify, secret, name=SECRET_KEY))
+
+    def clusters(self, top: int, progress: Progress | None = None) -> Iterator[ClusterCells]:
+        """Tabulate, once for all values without equations, and yield the cells of every cluster in their order."""
+        every = self.plan.clusters()
+        ties = self.plan.indicators
+        loose = [one for one in every if one.variable and not ties.tied(one.variable)]
+        counted = [one for one in every if not one.variable]
+        made: dict[tuple[str, str], ClusterCells] = {}
+        for clusters, values in ((counted, []), (loose, list(dict.fromkeys(one.variable for one in loose)))):
+            if clusters:
+                spec, source = self.spec(clusters, values, top), self.keyed
+                if self.said.decimals is not None and values:
+                    source = Source("arrow", native=rounded(source, spec, self.said.decimals))
+                whole, keys = self._tabulated(source, spec, progress)
+                for one in clusters:
+                    made[one.variable, one.period] = self._cells(one, whole, keys)
+        for one in every:
+            yield (
+                made[one.variable, one.period] if (one.variable, one.period) in made else self._tied(one, top, progress)
+            )
+
+    def _tied(self, cluster: Cluster, top: int, progress: Progress | None) -> ClusterCells:
+        """Tabulate the indicators of an equation as one dimension."""
+        ties = self.plan.indicators
+        spec = self.spec([cluster], [], top)
+        if INDICATOR in spec.names:
+            raise RequestError(f"dimension {INDICATOR!r}: equations need this name; call the dimension otherwise")
+        rows = stacked(self.keyed, spec, ties, cluster.variable, self.held, self.said.decimals)
+        tree = ties.tree(cluster.variable)
+        margins = tuple((*m, *extra) for m in spec.crossed for extra in ((), (INDICATOR,)))
+        indicator = DimensionSpec(INDICATOR, hierarchies=(tree,), total=tree.total)
+        full = replace(
+            spec,
+            dimensions=(*spec.dimensions, indicator),
+            responses=(ResponseSpec(AMOUNT),),
+            contributor=spec.contributor or WHO,
+            margins=margins,
+        )
+        whole, keys = self._tabulated(Source("arrow", native=rows), full, progress)
+        found = self._cells(replace(cluster, variable=AMOUNT), whole, keys)
+        return replace(found, cluster=cluster)
+
+    def _tabulated(
+        self, source: Source, spec: TableSpec, progress: Progress | None
+    ) -> tuple[Tabulation, IntArray | None]:
+        if spec.key is not None:
+            return tabulate_with_keys(source, spec, progress=progress)
+        return tabulate(source, spec, engine=self.said.engine, progress=progress), None
+
+    def _cells(self, cluster: Cluster, whole: Tabulation, keys: IntArray | None) -> ClusterCells:
+        """Return the cells of one cluster of a tabulation of several."""
+        fixed = {self.said.period: cluster.period} if self.said.period and cluster.period else {}
+        names = {*cluster.dimensions, INDICATOR}
+        axes = [axis for axis in whole.axes if axis.name in names]
+        margins = {m for group in cluster.groups for m in _crossings(group, axes)}
+        ordered = tuple(sorted(margins, key=lambda m: (len(m), m)))
+        # What weights represent stands in the place of counts.
+        found, rows = projected(of_response(whole, cluster.variable or self.said.weight), axes, ordered, fixed)
+        if not len(found):
+            raise DataError(f"cluster {cluster.name!r}: no record is of {cluster.period!r}; check the period")
+        modulus = LARGEST_KEY if self.said.key_range == 1 else self.said.key_range or KEYS
+        return ClusterCells(cluster, found, None if keys is None else keys[rows], modulus)
+
+
+def _crossings(group: Group, axes: Sequence[Axis]) -> Iterator[tuple[str, ...]]:
+    here = {axis.name: None for axis in axes}
+    names = [name for name in here if name in group.dimensions or name == INDICATOR]
+    yield from subsets(names)

@@ -1,0 +1,184 @@
+"""What became of a programme: a verdict for every table, worst first; its files, its record and its report."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from discreet.core.files import write_text, write_whole
+from discreet.core.text import Face, Result, many
+from discreet.decide.policy import Policy
+from discreet.decide.provenance import versions
+from discreet.decide.verdict import RANK
+from discreet.programme.cluster_work import ClusterOutcome, TableOutcome
+from discreet.programme.overview import HEADER, overview_page
+from discreet.programme.plan_model import Programme
+from discreet.table.figures import Figures
+from discreet.table.presentation import FORMATS, Presentation
+from discreet.table.release import Release
+
+RECORD, REPORT = "record.json", "report.html"
+ENDINGS = {**FORMATS, "flags": "-flags.csv", "sdmx-csv": "-sdmx.csv"}
+"""How the file of a table ends in each format, so no two have the same name."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ProgrammeOutcome(Result):
+    """The outcome of a run; ``fresh`` is how many clusters were worked on, the others being as they were."""
+
+    plan: Programme
+    policy: Policy
+    clusters: tuple[ClusterOutcome, ...]
+    folder: Path
+    inputs: str
+    fresh: int
+
+    @property
+    def verdict(self) -> str:
+        """The worst verdict of a cluster."""
+        return max((one.verdict for one in self.clusters), key=RANK.__getitem__)
+
+    def ranked(self) -> list[tuple[ClusterOutcome, TableOutcome]]:
+        """Return all tables, the worst first: withheld, then by the share that is hidden."""
+        every = [(cluster, table) for cluster in self.clusters for table in cluster.tables]
+        return sorted(every, key=lambda one: (-RANK[one[0].verdict], one[0].utility, -one[1].share, one[1].name))
+
+    @property
+    def sentence(self) -> str:
+        """What became of the programme, in words."""
+        tables = sum(len(one.tables) for one in self.clusters)
+        held = sum(len(one.tables) for one in self.clusters if one.verdict == "withhold")
+        said = f"{many(tables, 'table')} in {many(len(self.clusters), 'cluster')}: "
+        if not held:
+            return said + "all may be published as written."
+        return said + f"{tables - held:,} may be published as written, {held:,} must not be released."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "title": self.plan.title,
+            "period": self.plan.period,
+            "verdict": self.verdict,
+            "sentence": self.sentence,
+            "fresh": self.fresh,
+            "folder": str(self.folder),
+            "tables": [
+                {
+                    "table": table.name,
+                    "cluster": cluster.name,
+                    "verdict": cluster.verdict,
+                    "method": cluster.method,
+                    "figures": table.figures,
+                    "hidden": table.hidden,
+                    "sensitive": table.sensitive,
+                }
+                for cluster, table in self.ranked()
+            ],
+            "clusters": [
+                {
+                    "cluster": one.name,
+                    "verdict": one.verdict,
+                    "sentence": one.sentence,
+                    "utility": one.utility,
+                    "checks": [{"passed": passed, "text": text} for passed, text in one.checks],
+                    "notes": list(one.notes),
+                }
+                for one in self.clusters
+            ],
+        }
+
+    def face(self, most: int) -> Face:
+        """Return the tables, the worst first."""
+        rows = [
+            [str(one[name]) if name in HEADER[:4] else f"{one[name]:,}" for name in HEADER]
+            for one in self.to_dict()["tables"]
+        ]
+        return Face(HEADER, rows, self.sentence, left=4)
+
+    # --- files --------------------------------------------------------------------------------------------
+
+    def files(self) -> Iterator[tuple[str, str, Release, str]]:
+        """Yield the name of every file, its format, what it holds, and what its figures are called."""
+        for one in self.clusters:
+            if one.release is None:
+                continue
+            value = "value" if one.variable else "count"
+            shown = [published_figures(part) for part in one.release.parts()]
+            for table, part in zip(one.tables, shown, strict=True):
+                for form in self.plan.output.formats:
+                    yield f"{table.name}{ENDINGS[form]}", form, replace(one.release, figures=(part,)), value
+            if self.plan.output.workbook:
+                yield f"{one.name}.xlsx", "xlsx", replace(one.release, figures=tuple(shown)), value
+
+    def write(self) -> None:
+        """Write all tables that may be published, the report, and last the record; remove what may not."""
+        written: dict[str, str] = {}
+        said = Presentation.from_dict(self.plan.output.presentation)
+        for name, form, release, value in self.files():
+            path = self.folder / name
+            style = replace(said, format=form, period=said.period or self.plan.period)
+            release.write(path, value=value, mark=self.plan.output.mark, trial=release.trial, style=style)
+            written[name] = _sha256(path)
+        for table in self.plan.tables:
+            for ending in ENDINGS.values():
+                if f"{table.name}{ending}" not in written:
+                    (self.folder / f"{table.name}{ending}").unlink(missing_ok=True)
+        write_text(self.folder / REPORT, overview_page(self.to_dict(), self.plan), private=True)
+        record = {
+            "record": "plan",
+            "inputs": self.inputs,
+            "versions": dict(versions()),
+            "policy_sha256": self.policy.sha256,
+            "plan": self.plan.model_dump(mode="json", exclude={"folder"}),
+            "clusters": {one.name: one.sha256 for one in self.clusters},
+            "files": written,
+            "outcome": {key: value for key, value in self.to_dict().items() if key not in ("fresh", "folder")},
+            "kept": [one.to_text() for one in self.clusters],
+        }
+        text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        write_whole(self.folder / RECORD, lambda path: path.write_text(text, encoding="utf-8"), private=True)
+
+    @classmethod
+    def unchanged(cls, plan: Programme, folder: Path, inputs: str) -> ProgrammeOutcome | None:
+        """Return the outcome of an earlier run if nothing that it depends on has changed, and its files are there."""
+        try:
+            record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+            files = record["files"]
+            same = record["inputs"] == inputs and (folder / REPORT).exists()
+            if not same or any(_sha256(folder / name) != found for name, found in files.items()):
+                return None
+            clusters = tuple(ClusterOutcome.from_text(text) for text in record["kept"])
+        except (OSError, ValueError, KeyError):
+            return None
+        policy = Policy.load(plan.place(plan.policy) if plan.policy.endswith(".toml") else plan.policy)
+        return cls(plan, policy, clusters, folder, inputs, 0)
+
+
+def _sha256(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def published_figures(part: Figures) -> Figures:
+    """Return the figures of a table without the labels that are the same in all of it.
+
+    >>> shown = Figures.from_array([[3], [5]], {"sex": ["m", "f"], "indicator": ["lettuce"]})
+    >>> published_figures(shown).names
+    ('sex',)
+    """
+    names = list(part.names)
+    fixed = [name for name in names[1:] if len(part.labels[name]) == 1]
+    if not fixed:
+        return part
+    kept = [k for k, name in enumerate(names) if name not in fixed]
+    return replace(
+        part,
+        labels={names[k]: part.labels[names[k]] for k in kept},
+        codes=np.ascontiguousarray(part.codes[:, kept]),
+        hierarchies={name: trees for name, trees in part.hierarchies.items() if name not in fixed},
+    )

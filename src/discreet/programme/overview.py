@@ -1,0 +1,86 @@
+"""The report of a programme: one page with all tables, the worst first, and its clusters as a picture."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from discreet.core.text import html_table
+from discreet.programme.crossings import Cluster
+from discreet.programme.plan_model import Programme
+
+COLOURS = {"release": "#2e7d4f", "protect": "#2e7d4f", "withhold": "#b3261e", "": "#5f6368"}
+STYLE = """
+:root { color-scheme: light dark; --ink: #1f2328; --paper: #ffffff; --faint: #d0d7de; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #0d1117; --faint: #30363d; } }
+body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 2rem auto;
+  max-width: 70rem; padding: 0 1rem; }
+table { border-collapse: collapse; width: 100%; } caption { text-align: left; }
+th, td { padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--faint); text-align: left; }
+svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
+"""
+HEADER = ["table", "cluster", "verdict", "method", "figures", "sensitive", "hidden"]
+ROW, WIDE, LEFT = 26, 860, 300
+"""The height of a table in the picture, its width, and where dimensions begin."""
+
+
+def overview_page(data: Mapping[str, Any], plan: Programme) -> str:
+    """Return the page of an outcome; it holds no figure that is not published, but counts of sensitive cells."""
+    verdict = str(data["verdict"])
+    rows = [[str(one[name]) if name in HEADER[:4] else f"{one[name]:,}" for name in HEADER] for one in data["tables"]]
+    parts = [
+        f"<h1>{html.escape(plan.title)} {html.escape(plan.period)}</h1>",
+        "<p><strong>For the office, not for publication:</strong> it says how many cells are sensitive.</p>",
+        f'<p style="color:{COLOURS[verdict]}"><strong>{html.escape(data["sentence"])}</strong></p>',
+        "<h2>Tables, the worst first</h2>",
+        html_table(HEADER, rows, left=4),
+        "<h2>What is one problem</h2>",
+        clusters_picture(plan.clusters(), {one["cluster"]: one["verdict"] for one in data["clusters"]}),
+    ]
+    for one in data["clusters"]:
+        checks = "".join(
+            f"<li>{'✓' if check['passed'] else '✗'} {html.escape(check['text'])}</li>" for check in one["checks"]
+        )
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in one["notes"])
+        parts.append(
+            f'<h3 id="{html.escape(one["cluster"], quote=True)}">{html.escape(one["cluster"])}</h3>'
+            f"<p>{html.escape(one['sentence'])}</p><ul>{checks}{notes}</ul>"
+        )
+    body = "\n".join(parts)
+    head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{html.escape(plan.title)}'
+    head += "</title>"
+    return f'<!doctype html>\n<html lang="en"><head>{head}<style>{STYLE}</style></head>\n<body>{body}</body></html>\n'
+
+
+def clusters_picture(clusters: Sequence[Cluster], verdicts: Mapping[str, str] | None = None) -> str:
+    """Return the clusters as inline SVG: a row for each table to protect, a dot for each dimension that it crosses.
+
+    Dots of one column on a line belong together: the cells of these dimensions occur in all tables with a dot.
+    """
+    shapes, top = [], 20
+    for cluster in clusters:
+        colour = COLOURS[(verdicts or {}).get(cluster.name, "")]
+        names = cluster.dimensions
+        step = min(140, (WIDE - LEFT) // max(len(names), 1))
+        shapes.append(f'<text x="0" y="{top}" font-weight="bold">{html.escape(cluster.name)}</text>')
+        for column, name in enumerate(names):
+            x = LEFT + column * step
+            shapes.append(f'<text x="{x}" y="{top}" text-anchor="middle">{html.escape(name[:18])}</text>')
+            rows = [k for k, group in enumerate(cluster.groups) if name in group.dimensions]
+            ys = [top + ROW * (k + 1) - 5 for k in rows]
+            if len(ys) > 1:
+                shapes.append(
+                    f'<line x1="{x}" x2="{x}" y1="{ys[0]}" y2="{ys[-1]}" stroke="{colour}" stroke-width="2"/>'
+                )
+            shapes += [f'<circle cx="{x}" cy="{y}" r="6" fill="{colour}"/>' for y in ys]
+        for k, group in enumerate(cluster.groups):
+            told = html.escape(group.name if len(group.name) <= 36 else f"{group.name[:35]}…")
+            shapes.append(
+                f'<text x="16" y="{top + ROW * (k + 1)}">{told}<title>{html.escape(group.name)}</title></text>'
+            )
+        top += ROW * (len(cluster.groups) + 2)
+    return (
+        f'<svg viewBox="0 0 {WIDE} {top}" width="100%" role="img" aria-label="Clusters of tables and the dimensions '
+        f'that they share" xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>'
+    )

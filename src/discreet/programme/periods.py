@@ -1,0 +1,288 @@
+"""Periods and revisions: the pattern of the last release as start and cost, cells that are frozen, what growth reveals.
+
+A pattern that moves from period to period confuses readers, and what was printed once is known. The last pattern is
+kept where that is safe: hiding a cell that was open costs many times as much as one that was hidden, and the note says
+how many cells changed and what keeping the others cost. In a revision the figures are of the same values: what was
+hidden stays hidden, and what was printed protects nothing, so it stays open.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from discreet.core.errors import DataError, InfeasibleError, RequestError
+from discreet.core.numerics import BoolArray
+from discreet.core.text import many
+from discreet.decide.policy import Policy
+from discreet.evaluate.audited_suppression import AuditedSuppression
+from discreet.programme.cluster_work import Cells, ClusterOutcome
+from discreet.programme.plan_model import FrozenPart, PreviousPart, Programme
+from discreet.protect.suppression import Pattern, Suppression
+from discreet.protect.suppression.primary import Wish
+from discreet.protect.suppression.suppression import tabulations
+from discreet.table.attacker import Attacker, Fact
+from discreet.table.release import Release
+from discreet.table.tabulation import Tabulation
+
+Key: TypeAlias = frozenset[tuple[str, str]]
+"""A cell by its categories, without those that are totals."""
+DEAR = 1e9
+"""The cost of a frozen cell where the fewest are looked for: more than all others together."""
+NAMED = 5
+"""How many cells a message names."""
+
+
+@dataclass(frozen=True)
+class Before:
+    """What was published of a cluster before: every cell with its figure, None where it was hidden."""
+
+    figures: Mapping[Key, float | None]
+
+    @classmethod
+    def of(cls, release: Release) -> Before:
+        """Take the figures of a release."""
+        found: dict[Key, float | None] = {}
+        for part in release.parts():
+            totals = {
+                name: {part.total, *(tree.total for tree in part.hierarchies.get(name, ()))} for name in part.names
+            }
+            labels = [part.labels[name] for name in part.names]
+            hidden, scale = part.hidden.tolist(), 10**part.decimals
+            for row, codes in enumerate(part.codes.tolist()):
+                label = zip(part.names, (labels[k][code] for k, code in enumerate(codes)), strict=True)
+                key = frozenset((name, code) for name, code in label if code not in totals[name])
+                found[key] = None if hidden[row] else int(part.values[row]) / scale
+        return cls(found)
+
+    def is_open(self, key: Key) -> bool | None:
+        """Say whether a cell was open; None if it was not there."""
+        return None if key not in self.figures else self.figures[key] is not None
+
+
+def outcomes_in(folder: Path) -> dict[str, ClusterOutcome]:
+    """Return what an earlier run published, by variable."""
+    file = folder / "record.json"
+    try:
+        record = json.loads(file.read_text(encoding="utf-8"))
+        found = [ClusterOutcome.from_text(text) for text in record["kept"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RequestError(f"{file} is no record of an earlier run ({error}); name the folder of one") from None
+    return {one.variable: one for one in found if one.release is not None}
+
+
+def plan_in(folder: Path) -> Programme:
+    """Return the plan of an earlier run."""
+    try:
+        record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
+        return Programme.model_validate({**record["plan"], "folder": folder})
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RequestError(f"{folder} holds no record of an earlier run ({error}); name the folder of one") from None
+
+
+@dataclass(frozen=True, eq=False)
+class Steady:
+    """A cluster, what was published of it before, and which cells are frozen."""
+
+    cells: Cells
+    policy: Policy
+    before: Before | None
+    said: PreviousPart | None
+    frozen: tuple[FrozenPart, ...]
+    time_limit: float | None
+
+    def method(self) -> tuple[AuditedSuppression, tuple[str, ...]]:
+        """Return the suppression that keeps what can be kept, and what keeping costs, in words.
+
+        Raises:
+            InfeasibleError: if frozen cells leave no safe pattern; it names the fewest to release from the freeze.
+        """
+        free = self._plain()
+        attackers, notes = self._readers()
+        kept, method = None, free
+        hold = self.said is not None and self.said.hold and not self.said.revision
+        for held in [True, False] if hold else [False]:
+            wishes = tuple(self._wishes(held))
+            method = replace(free, wishes=wishes, attackers=attackers)
+            try:
+                kept = method.pattern(self.handed)
+                break
+            except InfeasibleError as error:
+                if not held:
+                    raise self._released(free, wishes, error) from None
+        assert kept is not None
+        told = () if self.before is None else (self._told(kept, free.pattern(self.handed)),)
+        return method, (*told, *notes)
+
+    @property
+    def handed(self) -> Any:
+        """What is suppressed: a tabulation, or several linked ones."""
+        forms = self.cells.forms()
+        return forms.get("suppress", forms[""])
+
+    def _plain(self) -> AuditedSuppression:
+        """Return the suppression that the policy asks for."""
+        whole = self.cells.judged
+        listed = next((one.parameters for one in self.policy.protections if one.name == Suppression.name), {})
+        given: dict[str, Any] = {k: tuple(value) if isinstance(value, list) else value for k, value in listed.items()}
+        return AuditedSuppression(
+            rules=tuple(self.policy.judges_of(whole)),
+            combine=self.policy.rules.combine,
+            response=whole.responses[0].name if whole.responses else None,
+            **given,
+        )
+
+    def _labelled(self) -> Iterator[tuple[Key, float]]:
+        """Yield every cell that is published now, once, with its value."""
+        seen: set[Key] = set()
+        for table in tabulations(self.handed):
+            values = table.responses[0].sums if table.responses else table.records
+            for row, key in enumerate(_keys(table)):
+                if key not in seen:
+                    seen.add(key)
+                    yield key, float(values[row])
+
+    def _wishes(self, held: bool) -> Iterator[Wish]:
+        """Yield costs by what was open and hidden before, and what is frozen."""
+        states = self._states()
+        revision = self.said is not None and self.said.revision
+        sensitive = self._sensitive() if revision or held or states else set[Key]()
+        for key, value in self._labelled():
+            cell, was_open = dict(key), None if self.before is None else self.before.is_open(key)
+            state = states.get(key)
+            if state is None and held and was_open is False:
+                state = "closed"
+            if state is None and revision and was_open is not None:
+                state = "open" if was_open else "closed"
+            if state == "open" and (key not in sensitive or key in states):
+                yield Wish(cell, "publish")
+            elif state == "closed" and value != 0 and key not in sensitive:
+                yield Wish(cell, "suppress")
+            elif self.said is not None and was_open is not None:
+                yield Wish(cell, cost=abs(value) * self.said.keep if was_open else 1.0)
+
+    def _states(self) -> dict[Key, str]:
+        """Return the cells that the plan freezes."""
+        variable = self.cells.cluster.variable
+        known = {key for key, _ in self._labelled()}
+        found: dict[Key, str] = {}
+        for one in self.frozen:
+            if one.value not in (None, variable):
+                continue
+            key = frozenset((name, code) for name, code in one.cell.items() if code != "Total")
+            if key not in known:
+                raise DataError(
+                    f"frozen: no table of {self.cells.cluster.name!r} shows cell {dict(one.cell)}; correct it"
+                )
+            found[key] = one.state
+        return found
+
+    def _sensitive(self) -> set[Key]:
+        """Return the cells that the rules call sensitive."""
+        from discreet.rules.sensitivity import sensitivity
+
+        method, found = self._plain(), set[Key]()
+        for table in tabulations(self.handed):
+            judged = sensitivity(table, list(method.rules), response=method.response, combine=method.combine)
+            keys = _keys(table)
+            found |= {keys[i] for i in judged.cells.tolist()}
+        return found
+
+    def _readers(self) -> tuple[tuple[Attacker, ...], tuple[str, ...]]:
+        """Return the reader who knows the last figures and how far they can have changed."""
+        if self.said is None or self.said.growth is None or self.before is None:
+            return (), ()
+        growth, facts, beyond = self.said.growth, [], 0
+        for key, value in self._labelled():
+            last = self.before.figures.get(key)
+            if last is None or last <= 0:
+                continue
+            fact = Fact.within(dict(key), last, growth)
+            assert fact.lower is not None
+            assert fact.upper is not None
+            if fact.lower <= value <= fact.upper:
+                facts.append(Fact(fact.cell, float(np.ceil(fact.lower)), float(np.floor(fact.upper))))
+            else:
+                beyond += 1
+        note = f"Safe too against a reader who knows the last figures, and that they changed by at most {growth:g}%."
+        if beyond:
+            note += f" {many(beyond, 'figure')} changed by more, which that reader does not expect."
+        return (Attacker("reader of the last figures", knows=tuple(facts)),), (note,)
+
+    def _told(self, kept: Pattern, free: Pattern) -> str:
+        """Say how many cells changed and what keeping the pattern cost."""
+        assert self.before is not None
+        hidden = _hidden(kept)
+        both = [
+            (key in hidden, self.before.figures[key] is None)
+            for key, _ in self._labelled()
+            if key in self.before.figures
+        ]
+        same = sum(now == was for now, was in both)
+        opened = sum(was and not now for now, was in both)
+        closed = sum(now and not was for now, was in both)
+        cost, least = _cost(kept), _cost(free)
+        extra = f"{(cost - least) / least:+.1%}" if least else f"{cost:,.0f} more"
+        return (
+            f"{same:,} of {len(both):,} cells are as before ({same / max(len(both), 1):.1%}): {opened:,} hidden ones "
+            f"are open now, {closed:,} open ones are hidden. Keeping the pattern cost {cost:,.0f} in place of "
+            f"{least:,.0f} ({extra})."
+        )
+
+    def _released(self, free: AuditedSuppression, wishes: Sequence[Wish], error: InfeasibleError) -> InfeasibleError:
+        """Return an error that names the fewest cells to release from the freeze."""
+        asked = {frozenset(wish.cell.items()) for wish in wishes if wish.status == "publish"}
+        if not asked:
+            return error
+        clash = asked & self._sensitive()
+        cheap = [
+            Wish(wish.cell, wish.status if wish.status == "suppress" else None, cost=None if wish.status else 1.0)
+            for wish in wishes
+            if wish.status == "suppress"
+        ]
+        dear = [Wish(dict(key), cost=DEAR) for key in asked - clash]
+        other = [Wish(dict(key), cost=1.0) for key, _ in self._labelled() if key not in asked]
+        search = replace(free, method="optimal", wishes=(*cheap, *dear, *other), time_limit=self.time_limit or 60.0)
+        try:
+            found = search.pattern(self.handed)
+        except InfeasibleError as still:
+            return still
+        over = sorted([*clash, *(_hidden(found) & asked)], key=sorted)
+        named = "; ".join(", ".join(f"{n}={c}" for n, c in sorted(key)) or "the total" for key in over[:NAMED])
+        more = f"; and {len(over) - NAMED:,} more" if len(over) > NAMED else ""
+        least = "the fewest to release" if found.gap == 0 else "few enough to release, if not the fewest,"
+        return InfeasibleError(
+            f"no safe pattern leaves all frozen cells as they are; {least} from the freeze are "
+            f"{many(len(over), 'cell')}: {named}{more}"
+        )
+
+
+def _keys(table: Tabulation) -> list[Key]:
+    """Return the cells of a tabulation by their categories."""
+    columns = [(axis, table.codes(axis.name).tolist()) for axis in table.axes]
+    found = []
+    for row in range(len(table)):
+        found.append(frozenset((axis.name, axis.codes[code[row]]) for axis, code in columns if code[row]))
+    return found
+
+
+def _hidden(pattern: Pattern) -> set[Key]:
+    """Return the cells that a pattern hides."""
+    cells, found = pattern.problem.cells, set[Key]()
+    for table, place in zip(cells.tables, cells.places, strict=True):
+        keys, hidden = _keys(table), pattern.positions[place]
+        found |= {keys[i] for i in np.flatnonzero(hidden).tolist()}
+    return found
+
+
+def _cost(pattern: Pattern) -> float:
+    """Return the sum of all figures that a pattern hides."""
+    cells = pattern.problem.cells
+    hidden: BoolArray = pattern.positions & cells.listed
+    units = int(np.abs(cells.values[hidden]).sum())
+    return units / 10.0**cells.equations.decimals

@@ -1,0 +1,301 @@
+"""The plan of a programme: where the records are, which tables are made of them, under which policy, and where they go.
+
+A plan is a TOML file or an object of :class:`Programme`; both are checked whole before anything is read or written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from discreet.core.errors import DiscreetError, RequestError, nearest
+from discreet.decide.policy import Policy
+from discreet.decide.protections import make_method, parse_method
+from discreet.programme.crossings import FINEST, Cluster, Crossing, clusters_of
+from discreet.programme.indicators import Indicators
+from discreet.rules import Threshold
+from discreet.table.hierarchy import TOTAL
+from discreet.table.presentation import Presentation
+
+Name = Annotated[str, Field(min_length=1)]
+Names = tuple[Name, ...]
+Fault = tuple[tuple[str, ...], str]
+"""The path of a key, and what is wrong with it."""
+
+
+class PlanPart(BaseModel):
+    """What the parts of a plan share: nothing unknown, nothing changed afterwards."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class RecordsPart(PlanPart):
+    """Where the records are, and what their columns mean, as for :func:`discreet.tabulate`.
+
+    ``files`` are CSV, Parquet or DuckDB files, or a pattern; a database also names its ``table`` or a ``query``.
+    ``decimals`` rounds every amount of every record, so that sums agree in all tables to the last decimal. ``period``
+    is a column of the records that says when, for plans whose tables are of several periods. Cell keys are
+    those of the column ``key``, or hashes of the columns ``identify`` under the secret in the file ``secret``.
+    """
+
+    files: Name | Names
+    table: str | None = None
+    query: str | None = None
+    engine: str | None = None
+    encoding: str = "utf-8"
+    delimiter: str | None = None
+    decimal: Literal[".", ","] = "."
+    decimals: Annotated[int, Field(ge=0, le=6)] | None = None
+    contributor: str | None = None
+    holding: str | None = None
+    weight: str | None = None
+    missing: Literal["error", "category", "drop"] = "error"
+    outside: Literal["error", "total"] = "error"
+    negative: Literal["absolute", "error"] = "absolute"
+    period: str | None = None
+    key: str | None = None
+    key_range: Annotated[int, Field(ge=1)] | None = None
+    identify: Names = ()
+    secret: str | None = None
+
+
+class DimensionPart(PlanPart):
+    """A dimension: its column, or nested columns from the coarsest; its hierarchies; and what its levels are called.
+
+    ``levels`` names the levels below the total, the coarsest first, by which tables can be cut; nested columns are
+    their own. ``prefixes`` are lengths of codes, as in NACE or NUTS.
+    """
+
+    columns: Names = ()
+    hierarchy: Name | Names = ()
+    prefixes: tuple[Annotated[int, Field(ge=1)], ...] = ()
+    levels: Names = ()
+    total: str = TOTAL
+    labels: str | None = None
+
+    @property
+    def named_levels(self) -> tuple[str, ...]:
+        """The names of the levels, the coarsest first."""
+        return self.levels or (self.columns if len(self.columns) > 1 else ())
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of its hierarchies."""
+        return (self.hierarchy,) if isinstance(self.hierarchy, str) else self.hierarchy
+
+
+class TablePart(PlanPart):
+    """One table: its crossing by dimensions or levels of them, what it adds up, and whom it is about.
+
+    ``where`` keeps the people of one category of each dimension named. ``file`` is a finished table in place of
+    records: then ``by`` are its columns that classify, and ``count`` is that of its counts.
+    """
+
+    name: Name
+    by: Names = ()
+    value: str | None = None
+    where: Mapping[str, str] = Field(default_factory=dict)
+    period: str = ""
+    title: str = ""
+    file: str | None = None
+    count: str | None = None
+
+
+class OutputPart(PlanPart):
+    """What is written and where: one file a table in each format, the record and the report.
+
+    With ``workbook`` the tables of each cluster are also the sheets of one Excel workbook. ``presentation`` are the
+    titles, notes, symbols and labels of :class:`~discreet.table.presentation.Presentation`.
+    """
+
+    folder: str = "published"
+    formats: Annotated[
+        tuple[Literal["csv", "flags", "sdmx-csv", "parquet", "xlsx", "tab"], ...], Field(min_length=1)
+    ] = ("csv",)
+    mark: str = "x"
+    workbook: bool = False
+    presentation: Mapping[str, Any] = Field(default_factory=dict)
+
+
+class PreviousPart(PlanPart):
+    """What was published before: the folder of an earlier run, and how its pattern counts.
+
+    ``keep`` says how much more it costs to hide a cell that was open than one that was hidden; with ``hold``, what was
+    hidden stays hidden even where it need not be. Readers are taken to
+    know that no figure changed by more than ``growth`` per cent since. ``revision`` says that the earlier figures are
+    of the same values: what was open is known, and protects nothing.
+    """
+
+    folder: str
+    keep: Annotated[float, Field(ge=1)] = 1000.0
+    hold: bool = True
+    growth: Annotated[float, Field(gt=0)] | None = None
+    revision: bool = False
+
+
+class FrozenPart(PlanPart):
+    """A cell that must stay open or closed, in every table that shows it."""
+
+    cell: Mapping[str, str]
+    state: Literal["open", "closed"]
+    value: str | None = None
+
+
+class Programme(PlanPart):
+    """A plan: records, dimensions, tables, policy and outputs of a programme of publications.
+
+    Changes beside releases of other times, and corrections, must be made by ``fewest`` people or firms at least.
+
+    >>> plan = Programme(records={"files": "firms.csv"}, tables=[{"name": "T1", "by": ["region"]}])
+    >>> [cluster.name for cluster in plan.clusters()]
+    ['count']
+    """
+
+    title: str = "programme"
+    period: str = ""
+    vintage: str = ""
+    population: str = ""
+    revises: Names = ()
+    policy: str = "default"
+    protection: str = "propose"
+    time_limit: Annotated[float, Field(gt=0)] | None = 60.0
+    ledger: str | None = None
+    fewest: Annotated[int, Field(ge=1)] = 3
+    records: RecordsPart | None = None
+    dimensions: Mapping[str, DimensionPart] = Field(default_factory=dict)
+    equations: Names = ()
+    tables: Annotated[tuple[TablePart, ...], Field(min_length=1)]
+    output: OutputPart = OutputPart()
+    previous: PreviousPart | None = None
+    frozen: tuple[FrozenPart, ...] = ()
+    folder: Path = Path(".")
+
+    def refuse_faults(self) -> None:
+        """Refuse a plan whose parts contradict each other."""
+        if found := list(self.faults()):
+            raise RequestError("; ".join(f"{'.'.join(path)}: {text}" for path, text in found))
+
+    # --- what it says -------------------------------------------------------------------------------------
+
+    @property
+    def indicators(self) -> Indicators:
+        """The trees of its indicators."""
+        return Indicators.of(self.equations)
+
+    def place(self, file: str) -> Path:
+        """Return a file that the plan names, from its own folder."""
+        return self.folder / file
+
+    def dimension(self, name: str) -> tuple[str, int]:
+        """Return the dimension that a name in a crossing means, and the level at which it is cut."""
+        for dimension, said in self.dimensions.items():
+            if name in said.named_levels:
+                depth = said.named_levels.index(name) + 1
+                return dimension, FINEST if depth == len(said.named_levels) else depth
+        return name, FINEST
+
+    def crossing(self, table: TablePart) -> Crossing:
+        """Return a table as its cluster sees it."""
+        ties, value = self.indicators, table.value or ""
+        root = ties.root(value)
+        levels: dict[str, int] = {}
+        for dimension, level in map(self.dimension, table.by):
+            levels[dimension] = max(level, levels.get(dimension, 0))
+        return Crossing(table.name, root, value, table.period, levels, dict(table.where), ties.tied(root))
+
+    def clusters(self) -> tuple[Cluster, ...]:
+        """Return which tables are one problem."""
+        return clusters_of([self.crossing(table) for table in self.tables])
+
+    # --- what is wrong with it ----------------------------------------------------------------------------
+
+    def faults(self) -> Iterator[Fault]:
+        """Yield what contradicts itself, with the key that says it."""
+        yield from self._faults_of_tables()
+        if not len(self.title.strip()) > 0 or not self.title.isprintable():
+            yield ("title",), f"is {self.title!r}; give a title that can be printed"
+        try:
+            ties = self.indicators
+        except DiscreetError as error:
+            yield ("equations",), str(error)
+        else:
+            known = {table.value for table in self.tables}
+            for number, one in enumerate(ties.equations):
+                if not known & {one.whole, *one.parts}:
+                    yield ("equations", str(number)), f"{one.text!r} names no value of a table; take it out"
+        try:
+            Presentation.from_dict(self.output.presentation)
+        except DiscreetError as error:
+            yield ("output", "presentation"), str(error)
+        yield from self._faults_of_protection()
+
+    def _faults_of_tables(self) -> Iterator[Fault]:
+        seen: dict[str, int] = {}
+        finished = [table for table in self.tables if table.file is not None]
+        if finished and len(finished) < len(self.tables):
+            yield ("tables",), "some tables are files and others are made of records; put them into two plans"
+        for number, table in enumerate(self.tables):
+            here = ("tables", str(number))
+            if table.name in seen:
+                yield (
+                    (*here, "name"),
+                    f"tables {seen[table.name] + 1} and {number + 1} are both called {table.name!r}; "
+                    "give each a name of its own",
+                )
+            seen.setdefault(table.name, number)
+            if not all(part.isalnum() or part in "-_ .×()" for part in table.name) or table.name.startswith("."):
+                yield (
+                    (*here, "name"),
+                    f"{table.name!r} cannot be the name of a file; use letters, digits, blanks, - and _",
+                )
+            if table.file is None and not table.by:
+                yield here, "there is nothing to cross; name dimensions (by)"
+            dimensions = [self.dimension(name)[0] for name in table.by]
+            for name in table.where:
+                if name in dimensions:
+                    yield (*here, "where"), f"{name!r} is crossed already; leave it out of one of them"
+
+    def _faults_of_protection(self) -> Iterator[Fault]:
+        try:
+            policy = Policy.load(self.place(self.policy) if self.policy.endswith(".toml") else self.policy)
+        except DiscreetError as error:
+            yield ("policy",), str(error)
+            return
+        if self.protection == "propose":
+            yield from self._unprotectable(policy)
+            return
+        try:
+            name, parameters = parse_method(self.protection)
+            make_method(name, parameters, (Threshold(3),))
+        except DiscreetError as error:
+            yield ("protection",), str(error)
+            return
+        for magnitudes in {table.value is not None for table in self.tables if table.file is None}:
+            if not policy.allows(name, magnitudes):
+                what = "magnitudes" if magnitudes else "counts"
+                listed = ", ".join(dict.fromkeys(one.name for one in policy.protections if one.suits(magnitudes)))
+                yield (
+                    ("protection",),
+                    f"policy {policy.name!r} does not allow {name} for {what}; {nearest(name, listed.split(', '))}",
+                )
+
+    def _unprotectable(self, policy: Policy) -> Iterator[Fault]:
+        """Yield that no protection of the policy suits some tables, or that none of them can be made together."""
+        for magnitudes in sorted({table.value is not None for table in self.tables if table.file is None}):
+            what = "magnitudes" if magnitudes else "counts"
+            if not policy.asks(magnitudes=magnitudes):
+                yield ("policy",), f"policy {policy.name!r} asks nothing of tables of {what}; name another"
+            elif not any(one.suits(magnitudes) for one in policy.protections):
+                yield (
+                    ("policy",),
+                    f"policy {policy.name!r} lists no protection for tables of {what}; name another, or say which to "
+                    "apply (protection)",
+                )
+
+
+def as_list(files: str | tuple[str, ...]) -> tuple[str, ...]:
+    """Return one file or several as several."""
+    return (files,) if isinstance(files, str) else files

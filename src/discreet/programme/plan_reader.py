@@ -1,0 +1,118 @@
+"""Plans in TOML: read whole, and refused with line, key and remedy where anything in them is wrong."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from discreet.core.errors import DiscreetError, RequestError
+from discreet.decide.policy_texts import faults_in, key_lines
+from discreet.programme.plan_model import (
+    DimensionPart,
+    Fault,
+    FrozenPart,
+    OutputPart,
+    PreviousPart,
+    Programme,
+    RecordsPart,
+    TablePart,
+    as_list,
+)
+from discreet.table.hierarchy_reader import read_hierarchy
+
+PARTS: dict[str, type[Any]] = {
+    "records": RecordsPart,
+    "tables": TablePart,
+    "output": OutputPart,
+    "previous": PreviousPart,
+    "frozen": FrozenPart,
+}
+
+
+def read_plan(path: str | Path) -> Programme:
+    """Read a plan from a TOML file; the files that it names are looked up from its folder.
+
+    Raises:
+        RequestError: with every fault, its line and its key.
+    """
+    file = Path(path)
+    try:
+        text = file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise RequestError(f"{file} does not exist; name a plan, or draft one with 'discreet plan new'") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise RequestError(f"{file} cannot be read ({error}); give a TOML file in UTF-8") from None
+    return plan_of(text, str(file), file.resolve().parent)
+
+
+def plan_of(text: str, name: str = "the plan", folder: Path = Path(".")) -> Programme:
+    """Return the plan that a TOML text states."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise RequestError(f"{name} is not TOML: {error}; correct the file") from None
+    if "folder" in data:
+        raise RequestError(
+            f"{name}: line {key_lines(text)[('folder',)]}, folder: there is no such key; say under [output] where "
+            "tables are written"
+        )
+    try:
+        plan = Programme.model_validate({**data, "folder": folder})
+    except ValidationError as error:
+        raise RequestError(f"{name}: {faults_in(error, text, _keys(data))}") from None
+    lines = key_lines(text)
+
+    def told(fault: Fault) -> str:
+        line = next((lines[fault[0][:n]] for n in range(len(fault[0]), 0, -1) if fault[0][:n] in lines), 0)
+        return f"line {line}, {'.'.join(fault[0])}: {fault[1]}" if line else f"{'.'.join(fault[0])}: {fault[1]}"
+
+    if found := [told(fault) for fault in (*plan.faults(), *missing(plan))]:
+        raise RequestError(f"{name}: {'; '.join(found)}")
+    return plan
+
+
+def _keys(data: Mapping[str, Any]) -> dict[tuple[str, ...], tuple[str, ...]]:
+    """Return the keys that each table of a plan knows."""
+    named = data.get("dimensions")
+    dimensions = {("dimensions", str(name)) for name in named} if isinstance(named, dict) else set()
+    return {
+        (): tuple(key for key in Programme.model_fields if key != "folder"),
+        **{(name,): tuple(part.model_fields) for name, part in PARTS.items()},
+        **{path: tuple(DimensionPart.model_fields) for path in dimensions},
+    }
+
+
+def missing(plan: Programme) -> list[Fault]:
+    """Return the files that a plan names and that are not there, or cannot be what they should be."""
+    found: list[Fault] = []
+    for number, table in enumerate(plan.tables):
+        if table.file is not None and not plan.place(table.file).exists():
+            found.append((("tables", str(number), "file"), _absent(plan.place(table.file))))
+    if plan.records is not None:
+        for file in as_list(plan.records.files):
+            at = plan.place(file)
+            if not at.exists() and not any(at.parent.glob(at.name)):
+                found.append((("records", "files"), _absent(at)))
+        if plan.records.secret is not None and not plan.place(plan.records.secret).exists():
+            found.append((("records", "secret"), _absent(plan.place(plan.records.secret))))
+    for name, said in plan.dimensions.items():
+        for file in said.files:
+            try:
+                tree = read_hierarchy(plan.place(file), total=said.total)
+            except DiscreetError as error:
+                found.append((("dimensions", name, "hierarchy"), str(error)))
+                continue
+            if said.levels and tree.depth != len(said.levels):
+                told = f"{len(said.levels)} levels are named, but {file} has {tree.depth}; name all of them"
+                found.append((("dimensions", name, "levels"), told))
+    if plan.previous is not None and not plan.place(plan.previous.folder).is_dir():
+        found.append((("previous", "folder"), _absent(plan.place(plan.previous.folder))))
+    return found
+
+
+def _absent(file: Path) -> str:
+    return f"{file} does not exist; check the name and the folder"

@@ -1,0 +1,266 @@
+"""A plan run: tabulated once, every cluster protected and audited, everything checked together, written whole.
+
+What is finished is kept beside the outputs, each cluster in one file that is written in one step. A run that was killed
+goes on from there, and a later run works only on what changed; both end in the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import DiscreetError, RequestError
+from discreet.core.files import PRIVATE_FOLDER, new_whole, sync_folder, write_text
+from discreet.core.parallel import run as run_parallel
+from discreet.core.progress import Progress, tell
+from discreet.core.random import drawn_seed, release_seed
+from discreet.decide.ledger import Ledger
+from discreet.decide.ledger.packing import packed
+from discreet.decide.policy import Policy
+from discreet.decide.provenance import digest, versions
+from discreet.programme.cluster_work import ClusterOutcome, Task, work_on
+from discreet.programme.finished import finished_clusters
+from discreet.programme.originals import RecordsOfPlan
+from discreet.programme.outcome import RECORD, ProgrammeOutcome
+from discreet.programme.periods import Before, Steady, outcomes_in, plan_in
+from discreet.programme.plan_model import Programme, as_list
+
+KEPT = ".plan"
+"""The folder beside the outputs with what is kept of a run; it is as confidential as the records."""
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How a plan is run: where it writes, by which seed, on how many workers, and who is told how far it is."""
+
+    folder: Path | None = None
+    seed: int | None = None
+    trial: bool = False
+    workers: int | None = None
+    progress: Progress | None = None
+
+
+def run_plan(plan: Programme, options: RunOptions | None = None) -> ProgrammeOutcome:
+    """Run a plan: write every table that may be published, the record and the report.
+
+    A table is published if its cluster meets the policy, and if nothing follows from it together with the ledger.
+    """
+    how = options or RunOptions()
+    plan.refuse_faults()
+    policy = Policy.load(plan.place(plan.policy) if plan.policy.endswith(".toml") else plan.policy)
+    folder = how.folder or plan.place(plan.output.folder)
+    inputs = digest(_inputs(plan, policy, how))
+    if (before := ProgrammeOutcome.unchanged(plan, folder, inputs)) is not None:
+        return before
+    finished = plan.tables[0].file is not None
+    tell(how.progress, 0, 1, "tabulating")
+    cells = finished_clusters(plan) if finished else [*RecordsOfPlan.of(plan).clusters(policy.top, how.progress)]
+    kept = _kept_folder(folder)
+    seed = _seed(kept, how)
+    tasks = [
+        Task(one, policy, plan.protection, _own_seed(seed, one.cluster.name), how.trial, plan.time_limit)
+        for one in cells
+    ]
+    tasks = _steady(plan, policy, tasks)
+    outcomes, fresh = _worked(tasks, kept, how)
+    joint = _beside_the_ledger(plan, policy, outcomes, how)
+    found = ProgrammeOutcome(plan, policy, tuple(joint), folder, inputs, fresh)
+    found.write()
+    return found
+
+
+def _steady(plan: Programme, policy: Policy, tasks: Sequence[Task]) -> list[Task]:
+    """Let clusters that are suppressed keep what was published before, and what is frozen."""
+    if plan.previous is None and not plan.frozen:
+        return list(tasks)
+    earlier = {} if plan.previous is None else outcomes_in(plan.place(plan.previous.folder))
+    made = []
+    for task in tasks:
+        magnitudes = bool(task.cells.judged.responses)
+        first = next((one.name for one in policy.protections if one.suits(magnitudes)), "")
+        if (first if plan.protection == "propose" else plan.protection.partition(":")[0]) != "suppress":
+            made.append(task)
+            continue
+        there = earlier.get(task.cells.cluster.variable)
+        release = None if there is None else there.release
+        before = None if release is None else Before.of(release)
+        steady = Steady(task.cells, policy, before, plan.previous, plan.frozen, plan.time_limit)
+        asked = {
+            "before": "" if release is None else hashlib.sha256(packed(release)).hexdigest(),
+            "previous": None if plan.previous is None else plan.previous.model_dump(mode="json", exclude={"folder"}),
+            "frozen": [one.model_dump(mode="json") for one in plan.frozen],
+        }
+        made.append(replace(task, asked=asked, prepared=steady.method))
+    return made
+
+
+def _worked(tasks: Sequence[Task], kept: Path, how: RunOptions) -> tuple[list[ClusterOutcome], int]:
+    """Work on the clusters that are not finished, and keep each as soon as it is; return how many were worked on."""
+    files = {task.name: kept / f"{slug(task.name)}.json" for task in tasks}
+    known = {task.name: _read(files[task.name], task) for task in tasks}
+    todo = [task for task in tasks if known[task.name] is None]
+
+    def work(task: Task) -> ClusterOutcome:
+        try:
+            made = work_on(task, workers=1 if len(todo) > 1 else how.workers)
+        except DiscreetError as error:
+            raise type(error)(f"cluster {task.name!r}: {error}") from None
+        write_text(files[task.name], made.to_text(), private=True)
+        return made
+
+    done = run_parallel(work, todo, workers=how.workers, progress=how.progress, label="protecting clusters")
+    for task, made in zip(todo, done, strict=True):
+        known[task.name] = made
+    # What was read back and what was just made must be the same.
+    return [ClusterOutcome.from_text(files[task.name].read_text(encoding="utf-8")) for task in tasks], len(todo)
+
+
+def _read(file: Path, task: Task) -> ClusterOutcome | None:
+    """Return what was kept of a cluster if nothing that it depends on has changed."""
+    if not file.exists():
+        return None
+    found = ClusterOutcome.from_text(file.read_text(encoding="utf-8"))
+    return found if found.sha256 == task.sha256 else None
+
+
+def _beside_the_ledger(
+    plan: Programme, policy: Policy, outcomes: Sequence[ClusterOutcome], how: RunOptions
+) -> list[ClusterOutcome]:
+    """Check every cluster beside what was published before; one that gives something away is withheld."""
+    if plan.ledger is None or not plan.place(plan.ledger).exists():
+        return list(outcomes)
+    found = []
+    with Ledger(plan.place(plan.ledger), create=False) as ledger:
+        for number, one in enumerate(outcomes):
+            tell(how.progress, number, len(outcomes), "checking beside the ledger")
+            found.append(one if one.release is None else _checked(plan, policy, one, ledger, how))
+    return found
+
+
+def _checked(plan: Programme, policy: Policy, one: ClusterOutcome, ledger: Ledger, how: RunOptions) -> ClusterOutcome:
+    assert one.release is not None
+    about = entry_of(plan, one)
+    mine = [entry for entry in ledger.entries() if entry.title == about["title"]]
+    if mine and packed(ledger.release(mine[-1].id)) == packed(one.release):
+        return replace(one, checks=(*one.checks, (True, f"it is in the ledger already, as {mine[-1].id}")))
+    counts = about["variable"] in ("", "count")
+    there = {entry.title for entry in ledger.entries()}
+    about["revises"] = [title for title in about["revises"] if title in there]
+    seen = ledger.check(
+        one.release,
+        **about,
+        policy=policy if counts else None,
+        fewest=plan.fewest,
+        time_limit=plan.time_limit,
+        workers=how.workers,
+    )
+    told = f"beside the ledger: {seen.sentence}"
+    checks = (*one.checks, (seen.verdict == "safe", told))
+    if seen.verdict == "safe":
+        return replace(one, checks=checks)
+    return replace(one, verdict="withhold", sentence=f"Do not release it: {told}", checks=checks, release=None)
+
+
+def entry_of(plan: Programme, one: ClusterOutcome) -> dict[str, Any]:
+    """Return what a ledger is told about a cluster."""
+    period = one.period or plan.period
+    title = " · ".join(filter(None, (plan.title, one.name, "" if one.period else plan.period, plan.vintage)))
+    revises = list(plan.revises)
+    if plan.previous is not None and plan.previous.revision and not revises:
+        earlier = plan_in(plan.place(plan.previous.folder))
+        revises = [str(entry_of(earlier, one)["title"])]
+    return {
+        "title": title,
+        "population": plan.population,
+        "period": period,
+        "variable": one.variable,
+        "revises": revises,
+    }
+
+
+def publish_outcome(found: ProgrammeOutcome, key: Path | None = None) -> list[str]:
+    """Enter what may be published into the ledger of the plan; return the titles."""
+    plan = found.plan
+    if plan.ledger is None:
+        raise RequestError('ledger: the plan names none; add ledger = "office.sqlite" to enter what is published')
+    if found.verdict == "withhold":
+        raise RequestError("some tables are withheld; nothing was entered. Correct the plan, and run it again")
+    titles = []
+    with Ledger(plan.place(plan.ledger), key=key) as ledger:
+        there = {entry.title for entry in ledger.entries()}
+        for one in found.clusters:
+            about = entry_of(plan, one)
+            about["revises"] = [title for title in about["revises"] if title in there]
+            if one.release is not None and about["title"] not in there:
+                ledger.add(one.release, **about)
+                titles.append(str(about["title"]))
+    return titles
+
+
+# --- what a run depends on ----------------------------------------------------------------------------------
+
+
+def _inputs(plan: Programme, policy: Policy, how: RunOptions) -> dict[str, Any]:
+    """Return everything that a run depends on as plain data, files by their hashes."""
+    files: dict[str, str] = {}
+    named = [table.file for table in plan.tables if table.file is not None]
+    if plan.records is not None:
+        named += as_list(plan.records.files)
+        named += [plan.records.secret] if plan.records.secret else []
+    named += [file for said in plan.dimensions.values() for file in said.files]
+    named += [plan.ledger] if plan.ledger else []
+    named += [] if plan.previous is None else [f"{plan.previous.folder}/{RECORD}"]
+    for name in named:
+        at = plan.place(name)
+        for file in [at] if at.is_file() else sorted(at.parent.glob(at.name)):
+            if file.is_file():
+                files[str(file)] = _hash(file)
+    return {
+        "plan": plan.model_dump(mode="json", exclude={"folder"}),
+        "files": {os.path.relpath(name, plan.folder): found for name, found in files.items()},
+        "policy": policy.to_dict(),
+        "versions": dict(versions()),
+        "seed": None if how.seed is None else hashlib.sha256(str(how.seed).encode()).hexdigest(),
+        "trial": how.trial,
+    }
+
+
+def _hash(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _kept_folder(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    kept = folder / KEPT
+    kept.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+    sync_folder(folder)
+    return kept
+
+
+def _seed(kept: Path, how: RunOptions) -> int:
+    """Return the seed of the programme: the one given, or one that was drawn once and is kept."""
+    if how.seed is not None:
+        return release_seed(how.seed, trial=how.trial)
+    file = kept / "seed"
+    if not file.exists():
+        new_whole(file, lambda path: path.write_text(str(drawn_seed()), encoding="utf-8"))
+    return int(file.read_text(encoding="utf-8"))
+
+
+def _own_seed(seed: int, name: str) -> int:
+    """Return the seed of a cluster; of a short one it is short too, so what it makes is a trial."""
+    short = seed < 2**96
+    found = int.from_bytes(hashlib.sha256(f"{seed} {name}".encode()).digest()[: 8 if short else 32], "big")
+    return found if short else 1 << 256 | found
+
+
+def slug(name: str) -> str:
+    """Return a name as part of a file's name; different names give different ones."""
+    plain = re.sub(r"[^\w-]+", "-", name).strip("-")[:60]
+    return plain if plain == name else f"{plain}-{hashlib.sha256(name.encode()).hexdigest()[:8]}"

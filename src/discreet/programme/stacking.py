@@ -1,0 +1,106 @@
+"""Records with several indicators, stacked: one row for each record and each indicator that is no sum of others.
+
+The indicators of an equation become the codes of one more dimension. Where the records also hold a sum, it must be what
+the equation says, record by record.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from discreet.core.errors import DataError
+from discreet.core.files import ScratchFolder
+from discreet.programme.indicators import Indicators
+from discreet.tabulation.engines.duckdb_input import Input, literal, open_input, quoted, unreadable
+from discreet.tabulation.sources import Source
+from discreet.tabulation.spec import DimensionSpec, ResponseSpec, TableSpec
+
+INDICATOR, AMOUNT, WHO = "indicator", "amount", "record"
+"""The columns of stacked records: which indicator, how much of it, and whose where no column says so."""
+NEAR = 1e-9
+"""How far a sum may be off, relative to it: the last digits of floating numbers."""
+
+
+def stacked(
+    source: Source,
+    spec: TableSpec,
+    ties: Indicators,
+    root: str,
+    held: frozenset[str],
+    decimals: int | None = None,
+) -> Any:
+    """Return records as an Arrow table with a row for each indicator below a root; ``held`` are columns of records."""
+    import duckdb
+
+    tree = ties.tree(root)
+    numbers = tuple(ResponseSpec(name) for name in tree.codes if name in held)
+    wanted = TableSpec(
+        tuple(DimensionSpec(one.name, one.columns) for one in spec.dimensions if one.name != INDICATOR),
+        numbers,
+        contributor=spec.contributor,
+        holding=spec.holding,
+        weight=spec.weight,
+        key=spec.key,
+    )
+    with ScratchFolder() as folder, duckdb.connect() as connection:
+        rows = open_input(connection, source, wanted, Path(folder))
+        try:
+            refuse_contradiction_of(rows, ties, root, held)
+            return connection.sql(_query(rows, wanted, tree.leaves, decimals)).to_arrow_table()
+        except duckdb.Error as error:
+            raise unreadable(source, error) from None
+
+
+def rounded(source: Source, spec: TableSpec, decimals: int) -> Any:
+    """Return records as an Arrow table with every magnitude rounded, so that sums agree in all tables."""
+    import duckdb
+
+    with ScratchFolder() as folder, duckdb.connect() as connection:
+        rows = open_input(connection, source, spec, Path(folder))
+        shown = dict.fromkeys(column for column, _ in spec.roles())
+        columns = [
+            f"round({rows.number(name)}, {decimals}) AS {quoted(name)}" if name in spec.magnitudes else quoted(name)
+            for name in shown
+        ]
+        try:
+            return connection.sql(f"SELECT {', '.join(columns)} FROM src").to_arrow_table()
+        except duckdb.Error as error:
+            raise unreadable(source, error) from None
+
+
+def _query(rows: Input, spec: TableSpec, leaves: tuple[str, ...], decimals: int | None) -> str:
+    named = [column for column, role in spec.roles() if role != "response"]
+    columns = ", ".join(quoted(name) for name in dict.fromkeys(named))
+    who = f", row_number() OVER () AS {quoted(WHO)}" if spec.contributor is None else ""
+    rows.connection.execute(f"CREATE TEMP TABLE numbered AS SELECT *{who} FROM src")
+    mine = "" if spec.contributor is not None else f", {quoted(WHO)}"
+    amounts = {leaf: rows.number(leaf) for leaf in leaves}
+    if decimals is not None:
+        amounts = {leaf: f"round({amount}, {decimals})" for leaf, amount in amounts.items()}
+    some = [
+        f"SELECT {columns}{mine}, {literal(leaf)} AS {quoted(INDICATOR)}, {amount} AS {quoted(AMOUNT)} FROM numbered"
+        for leaf, amount in amounts.items()
+    ]
+    return " UNION ALL ".join(some)
+
+
+def refuse_contradiction_of(rows: Input, ties: Indicators, root: str, held: frozenset[str]) -> None:
+    """Refuse records in which an indicator is not what its equation says."""
+    inside = set(ties.tree(root).codes)
+    for one in ties.equations:
+        if one.whole not in inside or not {one.whole, *one.parts} <= held:
+            continue
+        whole = rows.number(one.whole)
+        parts = " + ".join(rows.number(name) for name in one.parts)
+        apart = f"abs({whole} - ({parts})) > {NEAR} * greatest(1, abs({whole}))"
+        found = rows.connection.execute(
+            f"SELECT count(*), min({whole}), min({parts}) FROM src WHERE {apart}"
+        ).fetchone()
+        if found[0]:
+            first = rows.connection.execute(f"SELECT {whole}, {parts} FROM src WHERE {apart} LIMIT 1").fetchone()
+            more = f" ({found[0]:,} records are like it)" if found[0] > 1 else ""
+            raise DataError(
+                f"{rows.place(apart)}: {one.whole} is {first[0]:,.10g}, but {' + '.join(one.parts)} is "
+                f"{first[1]:,.10g}{more}; correct the records, or take {one.text!r} out of the equations of the plan"
+            )

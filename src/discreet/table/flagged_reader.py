@@ -1,0 +1,104 @@
+"""CSV files with a flag column, and SDMX-CSV, as the columns of a release: the way back of the writer."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from discreet.core.errors import DataError
+from discreet.table.hierarchy import TOTAL
+from discreet.table.roles import FIGURES, PUBLISHED_AS
+
+FLAG = "flag"
+"""The column of flags, right before the one that says how figures were made."""
+VALUE, PERIOD, STATUS, CONFIDENTIAL = "OBS_VALUE", "TIME_PERIOD", "OBS_STATUS", "CONF_STATUS"
+BEGINS = (("STRUCTURE", "STRUCTURE_ID", "ACTION"), ("DATAFLOW",))
+"""How SDMX-CSV begins, version 2 and version 1."""
+BOUNDS = {"lower": "LOWER_BOUND", "upper": "UPPER_BOUND", PUBLISHED_AS: "PUBLISHED_AS"}
+"""What SDMX-CSV calls the columns beside the figures."""
+BOTH = re.compile(r"([A-Za-z][A-Za-z0-9_-]*): .*", re.S)
+"""A column that shows its identifier and its name."""
+ALL = "_T"
+"""The code of totals in SDMX."""
+
+
+def plain_columns_of(arrow: pa.Table, file: Path) -> pa.Table:
+    """Return the columns of a CSV file as those of a release, if it is SDMX-CSV or has a flag column."""
+    names = arrow.column_names
+    if any(names[: len(begin)] == list(begin) for begin in BEGINS) and any(_is(name, VALUE) for name in names):
+        return _from_sdmx(arrow, file)
+    if PUBLISHED_AS in names[1:] and names[names.index(PUBLISHED_AS) - 1] == FLAG:
+        _refuse_shown(arrow, file)
+        return arrow.drop_columns([FLAG])
+    return arrow
+
+
+def _refuse_shown(arrow: pa.Table, file: Path) -> None:
+    """Refuse a figure that is shown beside a flag of figures that are not."""
+    names = arrow.column_names
+    figure = next((name for name in FIGURES if name in names[: names.index(FLAG)]), None)
+    if figure is None:
+        return
+    values, flags = (_texts(arrow[name]) for name in (figure, FLAG))
+    hides = set(flags[(values == "") & (flags != "")].tolist())
+    shown = [row for row, (value, flag) in enumerate(zip(values, flags, strict=True)) if value and flag in hides]
+    if shown:
+        raise DataError(
+            f"{file}: row {shown[0] + 1} shows the figure {values[shown[0]]} beside the flag {flags[shown[0]]!r}, "
+            "which marks hidden figures elsewhere; leave the figure empty, or correct the flag"
+        )
+
+
+def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
+    names = arrow.column_names
+    begin = next(begin for begin in BEGINS if names[: len(begin)] == list(begin))
+    at = next(i for i, name in enumerate(names) if _is(name, VALUE))
+    dimensions = names[len(begin) : at]
+    if not dimensions:
+        raise DataError(f"{file}: no dimension stands before {VALUE}; put the dimensions there")
+    both = any(BOTH.fullmatch(name) for name in dimensions)
+    found: dict[str, pa.Array] = {}
+    for name in dimensions:
+        column = _texts(arrow[name])
+        labels = [_label(text, both, file) for text in column.tolist()]
+        called = name.partition(": ")[2] if both else name
+        if called in found:
+            raise DataError(f"{file}: two dimensions are called {called!r}; rename one of them")
+        found[called] = pa.array(labels, pa.string())
+    value = next((name for name in FIGURES if name not in found), FIGURES[0])
+    texts = _texts(arrow[names[at]])
+    after = {name.partition(": ")[0]: arrow[name] for name in names[at + 1 :]}
+    if CONFIDENTIAL in after:
+        status = _texts(after[CONFIDENTIAL])
+        for row, (text, code) in enumerate(zip(texts, status, strict=True)):
+            if text and code.partition(": ")[0] not in ("", "F"):
+                raise DataError(
+                    f"{file}: row {row + 1} shows {text} with {CONFIDENTIAL} {code!r}: what is confidential is not for "
+                    "publication; leave the value empty, or correct the status"
+                )
+    found[value] = pa.array(texts.tolist(), pa.string())
+    told = {name: after[column] for name, column in BOUNDS.items() if column in after}
+    return pa.table({**found, **told})
+
+
+def _is(name: str, column: str) -> bool:
+    return name.partition(": ")[0] == column
+
+
+def _label(text: str, both: bool, file: Path) -> str:
+    """Return the label that a code of SDMX-CSV stands for."""
+    if not both:
+        return TOTAL if text == ALL else text
+    _, colon, label = text.partition(": ")
+    if not colon:
+        raise DataError(f"{file}: the code {text!r} has no label, as others have; write it as 'CODE: label'")
+    return label
+
+
+def _texts(column: pa.ChunkedArray) -> npt.NDArray[np.object_]:
+    return np.array(pc.fill_null(column, "").to_pylist(), object)

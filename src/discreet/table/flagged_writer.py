@@ -1,0 +1,99 @@
+"""Releases as CSV with a flag column, and as SDMX-CSV with ``OBS_STATUS`` and ``CONF_STATUS``.
+
+Both are the columns of a release in CSV (:mod:`discreet.table.release_writer`) in another dress: figures that are not
+shown are left empty, and a code beside them says why. SDMX-CSV 2.0 begins with ``STRUCTURE``; dimensions come before
+``OBS_VALUE``, attributes after it. The codes are those of the cross-domain lists: ``OBS_STATUS`` is A (normal) or Q
+(missing value, suppressed), ``CONF_STATUS`` F (free) or C (confidential). Which cells are primary suppressions is not
+said: it would tell readers more than the figures do.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Sequence
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.errors import RequestError
+from discreet.table.figures import Figures
+from discreet.table.flagged_reader import ALL, BEGINS, BOUNDS, CONFIDENTIAL, FLAG, PERIOD, STATUS, VALUE
+from discreet.table.hierarchy import TOTAL
+from discreet.table.presentation import Presentation
+from discreet.table.roles import ENDS, PUBLISHED_AS
+
+NAMES = {
+    VALUE: "Observation value",
+    PERIOD: "Time period",
+    STATUS: "Observation status",
+    CONFIDENTIAL: "Confidentiality status",
+}
+WORDS = {"A": "Normal value", "Q": "Missing value; suppressed", "F": "Free", "C": "Confidential"}
+
+
+def flagged(part: Figures, data: dict[str, pa.Array], value: str, style: Presentation) -> dict[str, pa.Array]:
+    """Return the columns of a release in CSV with a flag beside every figure."""
+    if FLAG in data:
+        raise RequestError(f"a column is called {FLAG!r} like the flags; rename it")
+    symbols = np.array([style.symbol(kind) for kind in part.kinds], object)[part.kind]
+    told = data.pop(PUBLISHED_AS)
+    return {**data, FLAG: pa.array(symbols.tolist(), pa.string()), PUBLISHED_AS: told}
+
+
+def sdmx(part: Figures, data: dict[str, pa.Array], value: str, style: Presentation) -> dict[str, pa.Array]:
+    """Return the columns of a release in CSV as those of SDMX-CSV.
+
+    Labels that are no identifiers of SDMX are shown beside identifiers made from them, as ``A_B: a b``.
+    """
+    if part.statistics:
+        raise RequestError(f"SDMX-CSV has no place for the statistic {part.statistics[0].name!r}; write .csv")
+    taken = {VALUE, PERIOD, STATUS, CONFIDENTIAL, *BOUNDS.values(), *BEGINS[0], *BEGINS[1]}
+    hidden = part.where(lambda kind: kind.hidden or kind.spans)
+    codes = {name: _codes(part, name) for name in part.names}
+    heads = _identifiers(part.names, r"[^A-Za-z0-9_]", first="[A-Za-z]", taken=taken)
+    both = heads != list(part.names) or any(not _plain(part, name, codes[name]) for name in part.names)
+
+    def shown(column: str, code: str) -> str:
+        return f"{code}: {WORDS[code] if column in NAMES else code}" if both else code
+
+    def head(column: str) -> str:
+        return f"{column}: {NAMES.get(column, column)}" if both else column
+
+    rows = len(part)
+    fixed = dict(zip(BEGINS[0], ("dataflow", style.dataflow, "I"), strict=True))
+    found = {name: pa.array([text] * rows, pa.string()) for name, text in fixed.items()}
+    for name, identifier, column in zip(part.names, heads, part.codes.T, strict=True):
+        labels = part.labels[name]
+        texts = [f"{code}: {label}" if both else code for code, label in zip(codes[name], labels, strict=True)]
+        found[f"{identifier}: {name}" if both else identifier] = pa.array(np.array(texts, object)[column], pa.string())
+    found[head(VALUE)] = data[value]
+    if style.period:
+        found[head(PERIOD)] = pa.array([style.period] * rows, pa.string())
+    for column, yes, no in ((STATUS, "Q", "A"), (CONFIDENTIAL, "C", "F")):
+        texts = [shown(column, yes if one else no) for one in hidden.tolist()]
+        found[head(column)] = pa.array(texts, pa.string())
+    return found | {head(BOUNDS[name]): data[name] for name in (*ENDS, PUBLISHED_AS) if name in data}
+
+
+def _codes(part: Figures, name: str) -> list[str]:
+    """Return an identifier for every label of a dimension; the total's is that of SDMX."""
+    return _identifiers([ALL if label == part.total else label for label in part.labels[name]], r"[^A-Za-z0-9_@$-]")
+
+
+def _plain(part: Figures, name: str, codes: Sequence[str]) -> bool:
+    """Say whether identifiers alone say what the labels are."""
+    return [TOTAL if code == ALL else code for code in codes] == list(part.labels[name]) and part.total == TOTAL
+
+
+def _identifiers(texts: Sequence[str], strange: str, first: str = "", taken: Container[str] = ()) -> list[str]:
+    """Return different identifiers made from texts."""
+    found: list[str] = []
+    for text in texts:
+        begin = re.sub(strange, "_", text) or "_"
+        begin = begin if not first or re.match(first, begin) else f"D{begin}"
+        code, number = begin, 1
+        while code in found or code in taken:
+            number += 1
+            code = f"{begin}_{number}"
+        found.append(code)
+    return found

@@ -1,0 +1,28 @@
+"""Texts that a spreadsheet would run as formulas, with an apostrophe that keeps it from doing so, and without."""
+
+from __future__ import annotations
+
+import re
+
+RUNS = r"^('*\s*(?:[=@\t\r\n＝＋－＠]|[+-][0-9.,]*[^0-9.,]))"
+"""The beginning of such a text; figures with a sign are none, and apostrophes may stand before it already."""
+DEFUSED = f"^'{RUNS[1:]}"
+"""The beginning of one that has its apostrophe."""
+
+
+def defused(text: str) -> str:
+    """Return a text with an apostrophe before it if a spreadsheet would run it.
+
+    >>> defused("=1+1"), defused("-5"), defused("- none"), defused("'=1")
+    ("'=1+1", '-5', "'- none", "''=1")
+    """
+    return re.sub(RUNS, r"'\1", text)
+
+
+def armed(text: str) -> str:
+    """Return a text without the apostrophe that :func:`defused` set.
+
+    >>> armed("'=1+1"), armed("'quoted'")
+    ('=1+1', "'quoted'")
+    """
+    return re.sub(DEFUSED, r"\1", text)

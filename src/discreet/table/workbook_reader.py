@@ -1,0 +1,125 @@
+"""Workbooks that discreet wrote, as columns with the note that says what they are: the way back of the writer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from discreet.core.errors import DataError
+from discreet.table.formula_texts import armed
+from discreet.table.kinds import Kind
+from discreet.table.roles import ENDS, PUBLISHED_AS
+
+TECHNICAL = "Technical notes"
+"""The sheet that says how the tables are read."""
+Rows = Sequence[Sequence[Any]]
+
+
+def workbook_tables(sheets: Mapping[str, Rows], file: Path) -> list[pa.Table]:
+    """Return the tables of a workbook with their notes as metadata; none if it has no technical notes."""
+    if TECHNICAL not in sheets:
+        return []
+    texts: dict[str, str] = {}
+    for title, number, text in (tuple(row[:3]) for row in sheets[TECHNICAL][3:] if row and row[0] is not None):
+        if not isinstance(text, str) or not text.startswith("json ") or (number == 1) == (title in texts):
+            raise _damaged(file, TECHNICAL)
+        texts[title] = texts.get(title, "") + text.removeprefix("json ")
+    found = []
+    for title, text in texts.items():
+        try:
+            note = json.loads(text)
+            place = note.pop("place")
+            table = _table(sheets[place["sheet"]], place, note)
+            found.append(table.replace_schema_metadata({b"discreet": json.dumps(note).encode()}))
+        except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, pa.ArrowException):
+            raise _damaged(file, title) from None
+    if not found:
+        raise _damaged(file, TECHNICAL)
+    return found
+
+
+def _damaged(file: Path, title: str) -> DataError:
+    return DataError(
+        f"{file}: sheet {title!r} is not as discreet wrote it; write the release again, or save one table as CSV"
+    )
+
+
+def _table(rows: Rows, place: Mapping[str, Any], note: Mapping[str, Any]) -> pa.Table:
+    """Return the columns of a table that stands on a sheet."""
+    down, across, step = place["rows"], place["columns"], 2 if place["flagged"] else 1
+    codes = {name: {text: i for i, text in enumerate(shown)} for name, shown in place["shown"].items()}
+    first = place["head"] - 1 + max(len(across), 1)
+    heads = [[_text(cell) for cell in row] for row in rows[place["head"] - 1 : first]]
+    begin = len(down)
+    if heads[-1][:begin] != down:
+        raise ValueError
+    width = max(len(head) for head in heads)
+    tops = []
+    for column in range(begin, width, step):
+        texts = [head[column] if column < len(head) else "" for head in heads]
+        if not across or any(texts):
+            top = [codes[name][text] for name, text in zip(across, texts if across else [], strict=True)]
+            tops.append((column, top))
+    cells: list[tuple[list[int], Any, str]] = []
+    for row in rows[first : first + place["lines"]]:
+        left = [codes[name][_text(cell)] for name, cell in zip(down, row, strict=False)]
+        for column, top in tops:
+            item = row[column] if column < len(row) else None
+            if item is not None:
+                flag = _text(row[column + 1]) if step == 2 and column + 1 < len(row) else ""
+                cells.append((left + top, item, flag))
+    if len(cells) != place["figures"]:
+        raise ValueError
+    return _columns(cells, [*down, *across], place, note)
+
+
+def _columns(
+    cells: Sequence[tuple[list[int], Any, str]], names: Sequence[str], place: Mapping[str, Any], note: Mapping[str, Any]
+) -> pa.Table:
+    """Return figures as the columns of a Parquet file of the release, in the order of their codes."""
+    order = [names.index(name) for name in note["dimensions"]]
+    coded = np.array([codes for codes, _, _ in cells], np.int64)[:, order]
+    kinds = [Kind.from_dict(data) for data in note["kinds"]]
+    read = [_figure(item, flag, place, kinds, note["decimals"]) for _, item, flag in cells]
+    sort = np.lexsort(coded.T[::-1])
+    values, lower, upper, which = ([one[i] for one in read] for i in range(4))
+    data: dict[str, pa.Array] = {}
+    for name, column in zip(note["dimensions"], coded.T, strict=True):
+        indices = pa.array(column[sort].astype(np.int32))
+        data[name] = pa.DictionaryArray.from_arrays(indices, pa.array(place["labels"][name], pa.string()))
+    number = pa.int64() if note["decimals"] == 0 else pa.float64()
+    data[note["count"]] = pa.array([values[i] for i in sort], number)
+    if any(one is not None for one in upper):
+        data |= {n: pa.array([ends[i] for i in sort], number) for n, ends in zip(ENDS, (lower, upper), strict=True)}
+    phrases = pa.array([str(i) for i in range(len(kinds))], pa.string())
+    indices = pa.array(np.array(which, np.int32)[sort])
+    return pa.table({**data, PUBLISHED_AS: pa.DictionaryArray.from_arrays(indices, phrases)})
+
+
+def _figure(
+    item: Any, flag: str, place: Mapping[str, Any], kinds: Sequence[Kind], decimals: int
+) -> tuple[Any, Any, Any, int]:
+    """Return a figure, or the ends of its interval, and the number of its kind."""
+    symbols = place["symbols"]
+    if isinstance(item, int | float) and not isinstance(item, bool):
+        kind = symbols.index(flag) if flag else place["plain"]
+        if kinds[kind].hidden or kinds[kind].spans or (decimals == 0 and item != int(item)):
+            raise ValueError
+        return item if decimals else int(item), None, None, kind
+    symbol, _, rest = _text(item).partition(" ")
+    kind = symbols.index(symbol)
+    if (kinds[kind].hidden, kinds[kind].spans) != (not rest, bool(rest)):
+        raise ValueError
+    if not rest:
+        return None, None, None, kind
+    low, high = (float(end) if decimals else int(end) for end in rest.split(" to "))
+    return None, low, high, kind
+
+
+def _text(cell: Any) -> str:
+    return "" if cell is None else armed(cell)

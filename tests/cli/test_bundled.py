@@ -1,0 +1,80 @@
+"""Every command can be tried on a bundled table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.running import run
+
+from discreet import datasets
+from discreet.cli.app import tree
+from discreet.cli.bundled import people
+from discreet.table.arrow_files import read_arrow
+
+NO_TABLE = {
+    "protect ptable",  # noise is designed without a table
+    *(f"ledger {name}" for name in ("add", "list", "verify", "retag", "withdraw")),  # they keep what was published
+}
+OTHERS = ("plan", "uniques")  # of which some have plans and numbers in place of a table
+
+
+def _commands(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
+    for name in group.commands:
+        found = group.commands[name]
+        if hasattr(found, "commands"):
+            yield from _commands(found, f"{before}{name} ")
+        else:
+            yield f"{before}{name}", found
+
+
+def test_every_command_that_takes_a_table_takes_a_bundled_one() -> None:
+    without = {name for name, one in _commands(tree()) if not any("--example" in p.opts for p in one.params)}
+    assert {name for name in without if not name.startswith(OTHERS)} == NO_TABLE
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("tabulate", "--by", "sex", "-o", "made.csv"), "3 cells in 2 margins"),
+        (("protect", "sample-records", "--n", "30", "-o", "made.csv"), "30 of 2,449 records are in the sample."),
+        (("protect", "swap-records", "--area", "output_area", "--match", "sex", "-o", "made.csv"), "changed places"),
+        (("replay",), "Reproduced: the whole record is the same"),
+        (("report", "-o", "made.html"), "Written: made.html"),
+        (("study", "antal2015", "--samples", "2", "--draws", "2"), "loglinear"),
+        (("ledger", "check"), "SAFE"),
+    ],
+    ids=lambda given: " ".join(given[:2]) if isinstance(given, tuple) else "",
+)
+def test_commands_work_on_a_bundled_table(
+    arguments: tuple[str, ...], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = run(*arguments, "--example", "sex")
+    assert done.code == 0, done.err
+    assert said.casefold() in done.out.casefold()
+    assert {file.name for file in tmp_path.iterdir()} == {name for name in arguments if name.startswith("made")}
+
+
+def test_a_hidden_count_is_given_away_by_the_table_itself() -> None:
+    done = run("ledger", "check", "--example", "religion")
+    assert done.code == 1, done.err
+    assert "33 figures can be worked out exactly" in " ".join(done.out.split())
+
+
+def test_people_are_those_of_the_table(tmp_path: Path) -> None:
+    assert people("sex").num_rows == datasets.sex().total
+    file = tmp_path / "s.csv"
+    assert run("protect", "sample-records", "--example", "sex", "--n", "2449", "-o", file).code == 0
+    assert sorted(map(str, read_arrow(file).to_pylist())) == sorted(map(str, people("sex").to_pylist()))
+
+
+@pytest.mark.parametrize("command", ["replay", "report", "tabulate", "protect sample-records", "ledger check"])
+def test_one_thing_is_named(command: str, tmp_path: Path) -> None:
+    needed = ["--by", "sex", "-o", str(tmp_path / "t.csv")] if command == "tabulate" else []
+    for more in ([], ["nothing.csv", "--example", "sex"]):
+        done = run(*command.split(), *needed, *more)
+        assert done.code == 2
+        assert "or a bundled table with --example religion" in done.err

@@ -1,0 +1,99 @@
+"""What small commands leave unloaded shows nowhere: the help is that of the library, and so are the values."""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.running import run
+from typer import BadParameter, Context
+from typer._coercion import build_runtime_param
+
+from discreet.cli import front_page, main
+from discreet.cli.app import tree
+from discreet.cli.plain_values import PlainValue
+
+
+@pytest.mark.parametrize("width", [70, 72, 80, 100, 143])
+def test_the_front_page_is_the_help_that_the_library_draws(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    drawn = run("--help").out
+    assert "\n".join(front_page.page(width, coloured=False)) + "\n\n" == drawn
+    coloured = "\n".join(front_page.page(width, coloured=True)) + "\n\n"
+    assert re.sub(r"\033\[[0-9;]*m", "", coloured) == drawn
+    assert coloured != drawn
+
+
+def test_the_front_page_is_shown_for_help_and_for_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        encoding = "utf-8"
+
+    monkeypatch.setenv("COLUMNS", "80")
+    for given, expected in (([], True), (["-h"], True), (["--help"], True), (["risk", "-h"], False), (["-x"], False)):
+        with redirect_stdout(Terminal()) as out:
+            assert front_page.shown(given) is expected
+        assert bool(out.getvalue()) is expected
+    with redirect_stdout(Terminal()) as out:
+        main(["--help"])
+    assert out.getvalue() == run("--help").out
+    monkeypatch.setenv("COLUMNS", "50")
+    assert not front_page.shown(["--help"])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "absent"),
+    [
+        (["--help"], {"typer", "rich", "numpy", "pydantic", "discreet.cli.app"}),
+        (["risk", "--example", "sex"], {"pydantic", "importlib.metadata", "pandas", "scipy", "duckdb", "highspy"}),
+    ],
+)
+def test_small_commands_load_little(arguments: list[str], absent: set[str]) -> None:
+    code = (
+        "import sys\nfrom discreet.cli import main\n"
+        f"try:\n    main({arguments})\nexcept SystemExit as stop:\n    assert not stop.code\n"
+        f"print(sorted({absent} & set(sys.modules)), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr == "[]\n"
+
+
+def _parameters(command: Any) -> Iterator[Any]:
+    yield from command.params
+    for name in getattr(command, "commands", {}):
+        yield from _parameters(command.commands[name])
+
+
+def test_values_are_those_of_the_library(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "there.csv").touch()
+    given: list[Any] = [None, "", "x", "there.csv", ".", "-", "7", "-3", "+4", "1e3", "0.5", "007", "10000000000000000"]
+    given += ["nan", " 5", "5 ", "é", "\udcff", "true", True, 3, 2.5, "1_000", "2.0"]
+    kinds: dict[str, Any] = {}
+    for one in _parameters(tree()):
+        about = one.type_descriptor.parameter_info
+        kinds[f"{one.type_descriptor.annotation} {one.multiple} {one.nargs} {about.min} {about.max}"] = one
+    assert len(kinds) > 12
+    for parameter in kinds.values():
+        context = Context(tree())
+        several = parameter.multiple or parameter.nargs == -1
+        library = build_runtime_param(parameter.type_descriptor)
+        for value in [[one] for one in given[1:]] + [[], ["a", "b"], None] if several else given:
+            parameter._runtime_param = None
+            plain = PlainValue(parameter)
+            told = [_told(one, value, parameter, context) for one in (library, plain)]
+            assert told[0] == told[1], (parameter.name, parameter.type_descriptor.annotation, value)
+
+
+def _told(taker: Any, value: Any, parameter: Any, context: Context) -> tuple[str, Any]:
+    try:
+        found = taker.coerce(value, param=parameter, ctx=context)
+    except BadParameter as error:
+        return "refused", str(error)
+    return type(found).__name__, repr(found)

@@ -1,0 +1,154 @@
+"""Time limits hold whatever a command is doing, and what was not looked at in time is never called safe."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from tests.cli.running import run
+
+from discreet.cli import deadline
+from discreet.core.clock import Clock
+from discreet.decide.ledger import Ledger, LedgerCheck
+from discreet.decide.ledger.release_check import ReleaseCheck
+from discreet.decide.ledger.settings import Settings
+from discreet.table.figures import Figures
+from discreet.table.release import Release
+
+TABLE = "area,sex,count\nn,m,30\nn,f,41\ns,m,120\ns,f,77\n"
+ENDLESS = """
+import sys
+import {module}
+def endless(*_, **__):
+    while True:
+        sum(range(1000))
+{module}.{name} = endless
+from discreet.cli.app import main
+sys.argv = ["discreet", *{words!r}]
+main()
+"""
+COMMANDS = {
+    "assess": ("discreet.decide.assess", "assess", ["assess", "table.csv", "-o", "out.csv"]),
+    "audit": ("discreet.auditing.audit", "audit", ["audit", "table.csv", "-o", "out.json"]),
+    "compare": ("discreet.decide.compare", "compare", ["compare", "table.csv", "-o", "out.json"]),
+    "suppress": (
+        "discreet.evaluate.audited_suppression",
+        "certify",
+        ["protect", "suppress", "table.csv", "--rule", "threshold=3", "-o", "out.csv"],
+    ),
+    "ledger check": (
+        "discreet.decide.ledger.release_check",
+        "joint_findings",
+        ["ledger", "check", "table.csv", "--ledger", "book.sqlite", "-o", "out.json"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_that_would_not_end_is_ended(name: str, tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text(TABLE, encoding="utf-8")
+    Ledger(tmp_path / "book.sqlite").close()
+    module, function, words = COMMANDS[name]
+    text = ENDLESS.format(module=module, name=function, words=[*words, "--time-limit", "0.1"])
+    done = subprocess.run(
+        [sys.executable, "-c", text], cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, ""), done
+    assert done.stderr.count("\n") == 1
+    assert "the time limit of 0.1 s has passed" in done.stderr
+    assert not list(tmp_path.glob("out.*"))
+
+
+def test_what_is_being_written_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    ended = threading.Event()
+    monkeypatch.setattr(deadline, "_end", lambda seconds: ended.set())
+    monkeypatch.setattr(deadline, "SECONDS", 0.0)
+    with deadline.own_process(), deadline.ending_within(0.0):
+        assert ended.wait(60)
+    ended.clear()
+    with deadline.own_process(), deadline.ending_within(1000.0):
+        (waiting,) = deadline._waiting
+        deadline.in_time()
+        waiting.join(60)
+        assert not waiting.is_alive()
+    assert not ended.is_set()
+    # A process that others share is not ended, nor one without a limit.
+    with deadline.ending_within(0.0):
+        assert not deadline._waiting
+    with deadline.own_process(), deadline.ending_within(None):
+        assert not deadline._waiting
+
+
+def figures(*values: int) -> Release:
+    return Release.of(Figures.from_array(values, {"area": ["n", "s"]}, name="t"))
+
+
+def test_a_ledger_check_has_one_clock_and_says_what_it_did_not_compare(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Ledger(tmp_path / "book.sqlite") as book:
+        for year in range(2000, 2010):
+            book.add(figures(100 + year, 300), title=f"of {year}", population="p", period=str(year))
+        clocks: list[Clock] = []
+        judging: list[Clock] = []
+
+        class Stopped(Clock):
+            @classmethod
+            def within(cls, seconds: float | None) -> Clock:
+                clocks.append(Clock(None))
+                return clocks[-1]
+
+        monkeypatch.setattr("discreet.decide.ledger.ledger.Clock", Stopped)
+        judge = Settings.judge
+        monkeypatch.setattr(Settings, "judge", lambda rules, about: judging.append(rules.clock) or judge(rules, about))  # type: ignore[func-returns-value]
+
+        def checked() -> LedgerCheck:
+            return book.check(figures(500, 700), title="new", population="p", period="1999", time_limit=5.0)
+
+        assert checked().verdict == "safe"
+        assert judging
+        assert {id(one) for one in judging} == {id(clocks[0])}
+        # Time is up in the middle of the fourth comparison.
+        compared: list[str] = []
+        compare = ReleaseCheck._compare
+
+        def late(check: ReleaseCheck, entry: object, fewest: int) -> None:
+            compare(check, entry, fewest)  # type: ignore[arg-type]
+            compared.append(str(entry))
+            if len(compared) == 4:
+                clocks[-1].deadline = 0.0
+
+        monkeypatch.setattr(ReleaseCheck, "_compare", late)
+        found = checked()
+    assert (found.verdict, len(compared)) == ("incomplete", 4)
+    assert "«of 2003» and 6 other releases could not be put together or compared" in found.sentence
+
+
+def test_no_time_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("table.csv").write_text(TABLE.replace("30", "x"), encoding="utf-8")
+    book = ("--ledger", "book.sqlite")
+    assert run("ledger", "add", "table.csv", *book, "--period", "2023").code == 0
+    done = run("ledger", "check", "table.csv", *book, "--period", "2024", "--time-limit", "0", "--json")
+    assert (done.code, '"verdict": "incomplete"' in done.out) == (1, True), done
+
+
+def test_a_check_reads_what_is_related_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside four times as many releases of other things, a check reads as many figures, and no event twice."""
+    read: list[str] = []
+    whole = Ledger._read
+    monkeypatch.setattr(Ledger, "_read", lambda book, entry, past: read.append(entry.id) or whole(book, entry, past))  # type: ignore[func-returns-value]
+    counts = []
+    with Ledger(tmp_path / "book.sqlite") as book:
+        for number in range(80):
+            sides = {"area": ["n", "s"]} if number < 4 else {f"d{number}": ["x", "y"]}
+            part = Figures.from_array([900 + 50 * number, 300], sides, name="t")
+            book.add(Release.of(part), title=f"t{number}", population="p", period=str(number))
+            if number in (19, 79):
+                read.clear()
+                book.check(figures(500, 700), title="new", population="p", period="now")
+                counts.append(len(read))
+    assert counts == [4, 4]

@@ -1,0 +1,169 @@
+"""Plans: what is one problem, what is contained, drafts, and faults with line, key and remedy."""
+
+from __future__ import annotations
+
+import tomllib
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from discreet.core.errors import RequestError
+from discreet.programme.drafting import draft
+from discreet.programme.explanation import explain_plan
+from discreet.programme.indicators import Indicators
+from discreet.programme.plan_model import Programme
+from discreet.programme.plan_reader import plan_of, read_plan
+
+HEADER = "table_name,field,hrc_field,indicator,hrc_indicator,spanning_1,hrc_spanning_1,spanning_2,hrc_spanning_2"
+LISTED = [
+    *(("to_pizza", "", a, "hrc_nuts", "size", "") for a in ("nuts2", "nuts3")),
+    *(("to_pizza", "", a, "hrc_naf", n, "hrc_nuts") for a in ("a10", "a21") for n in ("nuts2", "nuts3")),
+    *(
+        (f"to_{what}", "hrc_lettuce", "a10", "hrc_naf", by, "")
+        for what in ("batavia", "arugula", "lettuce")
+        for by in ("size", "cj")
+    ),
+]
+"""Twelve turnover tables as an office lists them: pizza by region, activity and size; lettuce by its kinds."""
+
+
+@pytest.fixture
+def pizza(tmp_path: Path) -> Path:
+    rows = [f"T{i},enterprises,,{v},{h},{a},{ha},{b},{hb}" for i, (v, h, a, ha, b, hb) in enumerate(LISTED, start=1)]
+    (tmp_path / "tables.csv").write_text("\n".join([HEADER, *rows]) + "\n")
+    (tmp_path / "plan.toml").write_text(draft(tmp_path / "tables.csv"))
+    return tmp_path / "plan.toml"
+
+
+def test_twelve_listed_tables_are_four_to_protect_in_two_clusters(pizza: Path) -> None:
+    found = explain_plan(read_plan(pizza))
+    assert found.sentence == "12 tables, 4 to protect in 2 clusters."
+    assert {frozenset(group.name.split("+")) for _, group in found.groups} == {
+        frozenset({"T1", "T2"}),
+        frozenset({"T3", "T4", "T5", "T6"}),
+        frozenset({"T8", "T10", "T12"}),
+        frozenset({"T7", "T9", "T11"}),
+    }
+    assert found.contained() == ["T1 is contained in T2", "T3, T4 and T5 are contained in T6"]
+    assert len(found.tied()) == 2
+    assert found.to_dict()["clusters"][1]["shared"][0]["dimensions"] == ["hrc_naf"]
+
+
+def test_a_table_of_part_of_the_levels_alone_is_contained_in_none(pizza: Path) -> None:
+    plan = read_plan(pizza)
+    without = plan.model_copy(update={"tables": tuple(t for t in plan.tables if t.name != "T6")})
+    names = {group.name for _, group in explain_plan(without).groups}
+    assert {"T3+T4", "T5"} <= names
+
+
+def test_a_template_of_requested_cells_is_six_tables_in_three_clusters(tmp_path: Path) -> None:
+    rows = ["TIME_PERIOD,INDICATOR,ACTIVITY,NUMBER_EMPL,LEGAL_FORM"]
+    for (period, what), act in product([("2022", "SAL"), ("2021", "DTH"), ("2022", "DTH")], ["ALL", "B", "C", "C10"]):
+        rows += [f"{period},{what},{act},{size},_T" for size in ("_T", "E0", "E1T4")]
+        rows += [f"{period},{what},{act},_T,{form}" for form in ("LL", "SP")]
+    (tmp_path / "template.csv").write_text("\n".join(rows) + "\n")
+    text = draft(tmp_path / "template.csv", totals={"ACTIVITY": "ALL"})
+    found = explain_plan(plan_of(text))
+    assert found.sentence == "6 tables, 6 to protect in 3 clusters."
+    assert [cluster.name for cluster in found.clusters] == ["SAL 2022", "DTH 2021", "DTH 2022"]
+    assert plan_of(text).dimensions["ACTIVITY"].total == "ALL"
+    with pytest.raises(RequestError, match="is not in the template"):
+        draft(tmp_path / "template.csv", totals={"ACTIVITY": "EVERY"})
+
+
+def test_records_become_a_plan_with_nested_columns_as_levels(tmp_path: Path) -> None:
+    rows = ["region,district,sex,turnover"]
+    rows += [f"r{i % 3},r{i % 3}d{i % 9},{'mf'[i % 2]},{i}.5" for i in range(60)]
+    (tmp_path / "firms.csv").write_text("\n".join(rows) + "\n")
+    (tmp_path / "plan.toml").write_text(draft(tmp_path / "firms.csv"))
+    plan = read_plan(tmp_path / "plan.toml")
+    assert plan.dimensions["district"].columns == ("region", "district")
+    assert [table.by for table in plan.tables] == [("district", "sex")]
+    assert plan.dimension("region") == ("district", 1)
+    # Somewhere else, the plan still finds its records.
+    (tmp_path / "plans").mkdir()
+    (tmp_path / "plans" / "plan.toml").write_text(draft(tmp_path / "firms.csv", folder=tmp_path / "plans"))
+    assert read_plan(tmp_path / "plans" / "plan.toml").records is not None
+
+
+def test_a_folder_of_tables_is_the_simplest_plan(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("sex,count\nm,3\nf,5\n")
+    (tmp_path / "b.csv").write_text("age,count\n1,3\n2,5\n")
+    assert [table.name for table in plan_of(draft(tmp_path), folder=tmp_path).tables] == ["a", "b"]
+
+
+GOOD = """title = "firms"
+policy = "business"
+equations = ["lettuce = batavia + arugula"]
+[records]
+files = "firms.csv"
+[dimensions.region]
+hierarchy = "region.csv"
+[[tables]]
+name = "T1"
+by = ["region"]
+value = "lettuce"
+[[tables]]
+name = "T2"
+by = ["region", "size"]
+value = "batavia"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('name = "T2"', 'name = "T1"', "line 13, tables.1.name: tables 1 and 2 are both called 'T1'"),
+        ('"firms.csv"', '"none.csv"', "line 5, records.files: .*none.csv does not exist"),
+        ("policy =", "polcy =", "line 2, polcy: there is no such key; did you mean 'policy'"),
+        ("by = [", "bye = [", "line 10, tables.0.bye: there is no such key; did you mean 'by'"),
+        ('"region.csv"', '"circle.csv"', "line 7, dimensions.region.hierarchy: .*circle"),
+        ("hierarchy", "hierachy", "line 7, dimensions.region.hierachy: there is no such key; did you mean 'hierarchy'"),
+        ("+ arugula", "+ lettuce", "line 3, equations: .* names an indicator twice"),
+        (' + arugula"', ' + arugula", "batavia = lettuce + x"', "line 3, equations: .*circle"),
+        ("+ arugula", "* arugula", "line 3, equations: .*cannot be read"),
+        ('"business"', '"own.toml"', "line 2, policy: policy 'own' lists no protection for tables of magnitudes"),
+        ('"business"', '"busines"', "line 2, policy: there is no policy 'busines'"),
+        ('title = "firms"', 'title = "firms"\nprotection = "random-rounding"', "line 2, protection: .*does not allow"),
+        ('title = "firms"', 'folder = "x"', "line 1, folder: there is no such key"),
+        ("[records]", "[records", "is not TOML"),
+    ],
+)
+def test_a_bad_plan_is_refused_with_line_key_and_remedy(tmp_path: Path, old: str, new: str, told: str) -> None:
+    (tmp_path / "firms.csv").write_text("region,size,batavia,arugula,lettuce\na,s,1,2,3\n")
+    (tmp_path / "region.csv").write_text("code,parent\na,n\nb,n\n")
+    (tmp_path / "circle.csv").write_text("code,parent\na,b\nb,a\n")
+    (tmp_path / "own.toml").write_text(
+        'extends = "business"\n[[protections]]\nname = "random-rounding"\nonly = "counts"\n'
+    )
+    (tmp_path / "plan.toml").write_text(GOOD)
+    assert len(read_plan(tmp_path / "plan.toml").tables) == 2
+    (tmp_path / "plan.toml").write_text(GOOD.replace(old, new, 1))
+    with pytest.raises(RequestError, match=told):
+        read_plan(tmp_path / "plan.toml")
+
+
+def test_a_plan_made_in_python_is_checked_too() -> None:
+    plan = Programme.model_validate({"tables": [{"name": "T", "by": ["a"]}, {"name": "T", "by": ["b"]}]})
+    with pytest.raises(RequestError, match="both called 'T'"):
+        explain_plan(plan)
+
+
+def test_equations_form_trees() -> None:
+    found = Indicators.of(["veg = lettuce + carrot", "lettuce = batavia + arugula"])
+    assert found.root("arugula") == "veg"
+    assert found.tree("veg").leaves == ("carrot", "batavia", "arugula")
+    for bad in (["a = b + c", "d = c + e"], ["a = b + c", "a = d + e"], ["a = b + c - d"], ["a = b"]):
+        with pytest.raises(RequestError):
+            Indicators.of(bad)
+
+
+@pytest.mark.parametrize("number", ["F{}", "{}"])
+def test_what_is_of_one_record_alone_is_no_dimension_of_a_draft(number: str, tmp_path: Path) -> None:
+    """Few records are enough: their numbers and amounts would be published as rows of a table."""
+    rows = [f"{number.format(i)},r{i % 3},a{i % 4},{600 + 7 * i}" for i in range(60)]
+    (tmp_path / "firms.csv").write_text("\n".join(["firm_id,region,activity,turnover", *rows]))
+    drafted = tomllib.loads(draft(tmp_path / "firms.csv"))
+    assert drafted["records"]["contributor"] == "firm_id"
+    assert [(one["by"], one["value"]) for one in drafted["tables"]] == [(["region", "activity"], "turnover")]

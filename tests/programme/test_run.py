@@ -1,0 +1,297 @@
+"""Plans run: one problem for each cluster, shared figures the same, only what changed, the same bytes after a kill."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from tests.cli.running import refused, run
+from tests.programme.records import AREA, BUSINESS, FIRMS, PEOPLE, firms, people, table
+
+from discreet.auditing.audit import audit
+from discreet.auditing.limits import Limits
+from discreet.core.errors import DataError
+from discreet.decide.ledger import Ledger
+from discreet.programme.cluster_work import ClusterOutcome
+from discreet.programme.outcome import ProgrammeOutcome
+from discreet.programme.plan_reader import plan_of
+from discreet.programme.running import RunOptions, run_plan
+from discreet.rules import PPercent, Threshold
+from discreet.rules.sensitivity import sensitivity
+from discreet.table.release_reader import read_release
+from discreet.tabulation.tabulate import tabulate
+
+SEED = 2**127 + 1
+LETTUCE = (
+    table("L1", ["district", "size"], "lettuce")
+    + table("L2", ["district", "size"], "batavia")
+    + table("L3", ["region", "form"], "arugula")
+    + table("P1", ["region", "size"], "pizza")
+    + table("P2", ["district", "form"], "pizza")
+)
+EQUATION = 'equations = ["lettuce = batavia + arugula"]\n'
+CENSUS = [["area", "sex"], ["area", "age"], ["sex", "age"], ["sex", "work"], ["age", "work"]]
+
+
+def made(folder: Path, text: str, to: Path | None = None, workers: int | None = None) -> ProgrammeOutcome:
+    return run_plan(plan_of(text, folder=folder), RunOptions(to, SEED, workers=workers))
+
+
+def cells(cluster: ClusterOutcome) -> dict[str, dict[frozenset[tuple[str, str]], str]]:
+    """Return every published figure as text, by table and by the categories that are not totals."""
+    found: dict[str, dict[frozenset[tuple[str, str]], str]] = {}
+    assert cluster.release is not None
+    for part in cluster.release.parts():
+        totals = {name: {tree.total for tree in part.hierarchies[name]} for name in part.hierarchies}
+        here = found.setdefault(part.name, {})
+        for row in range(len(part)):
+            label = {n: part.labels[n][c] for n, c in zip(part.names, part.codes[row], strict=True)}
+            here[frozenset((n, x) for n, x in label.items() if x not in totals[n])] = part.text(row)
+    return found
+
+
+def disagreements(outcome: ProgrammeOutcome) -> tuple[int, int]:
+    """Return how many figures two tables of a cluster share, and how many of them differ."""
+    shared = apart = 0
+    for one, other in (pair for cluster in outcome.clusters for pair in combinations(cells(cluster).values(), 2)):
+        both = one.keys() & other.keys()
+        shared += len(both)
+        apart += sum(one[key] != other[key] for key in both)
+    return shared, apart
+
+
+@pytest.mark.parametrize(
+    "protection", ["controlled-rounding:base=3", "cell-key:bound=3,variance=2", "random-rounding:base=3,margins=true"]
+)
+def test_five_linked_tables_of_a_census_agree_in_every_figure_that_they_share(tmp_path: Path, protection: str) -> None:
+    people(tmp_path)
+    (tmp_path / "own.toml").write_text('extends = "default"\n[limits]\nr2 = "none"\ndr = "none"\ntau = "none"\n')
+    tables = "".join(table(f"T{i}", by) for i, by in enumerate(CENSUS, start=1))
+    keyed = PEOPLE + ('key = "key"\n' if "cell-key" in protection else "") + AREA
+    found = made(tmp_path, f'policy = "own.toml"\nprotection = "{protection}"\n{keyed}{tables}')
+    assert found.verdict == "protect", found.clusters[0].checks
+    assert len(found.clusters) == 1
+    shared, apart = disagreements(found)
+    assert shared > 40
+    assert apart == 0
+    # What is written says the same.
+    assert len(read_release(tmp_path / "published" / "T1.csv").parts()[0]) == 16 * 3
+
+
+def test_linked_tables_of_turnover_are_protected_in_one_problem(tmp_path: Path) -> None:
+    firms(tmp_path)
+    found = made(tmp_path, BUSINESS + EQUATION + FIRMS + LETTUCE)
+    assert {one.name: one.verdict for one in found.clusters}["lettuce"] == "protect"
+    assert disagreements(found)[1] == 0
+    names = {path.name for path in (tmp_path / "published").iterdir()}
+    assert {"L1.csv", "L2.csv", "L3.csv", "P1.csv", "P2.csv", "record.json", "report.html"} <= names
+    assert json.loads((tmp_path / "published" / "record.json").read_text())["outcome"]["verdict"] == found.verdict
+    assert "<svg" in (tmp_path / "published" / "report.html").read_text()
+
+
+def test_no_sensitive_cell_is_outside_its_levels_to_a_reader_of_all_tables(tmp_path: Path) -> None:
+    """The slow twin: each table is judged from the records alone, and everything published is audited at once."""
+    firms(tmp_path)
+    text = BUSINESS.replace('"business"', '"own.toml"') + FIRMS
+    (tmp_path / "own.toml").write_text('extends = "business"\n[rules]\ndominance = "none"\n')
+    tables = [["district", "size"], ["region", "size", "form"], ["district", "form"]]
+    found = made(tmp_path, text + "".join(table(f"T{i}", by, "pizza") for i, by in enumerate(tables)))
+    (cluster,) = found.clusters
+    assert cluster.verdict == "protect"
+    assert cluster.release is not None
+    parts = cluster.release.parts()
+    levels = {}
+    for part, by in zip(parts, tables, strict=True):
+        nested = {"area": ["region", "district"] if "district" in by else ["region"], "size": "size", "form": "form"}
+        own = {name: nested[name] for name in part.names}
+        truth = tabulate(tmp_path / "firms.csv", own, value="pizza", contributor="id")
+        judged = sensitivity(truth, [Threshold(3), PPercent(10)])
+        for i in judged.cells.tolist():
+            label = {n: c for n, c in truth.label(i).items() if c != "Total"}
+            value = judged.figures[0].value[i]
+            ends = (max(value - judged.lower[i], 0), value + judged.upper[i])
+            levels[tuple(sorted({**dict.fromkeys(("area", "size", "form"), "Total"), **label}.items()))] = ends
+    assert len(levels) > 5
+    assert audit(cluster.release, limits=Limits(levels=levels)).verdict == "safe"
+
+
+def test_a_table_of_some_people_and_one_of_everybody_are_one_problem(tmp_path: Path) -> None:
+    firms(tmp_path)
+    tables = (
+        table("all", ["district", "size"], "pizza")
+        + table("f0", ["district", "size"], "pizza", where='{ form = "f0" }')
+        + table("forms", ["region", "form"], "pizza")
+    )
+    found = made(tmp_path, BUSINESS + FIRMS + tables)
+    (cluster,) = found.clusters
+    assert cluster.verdict == "protect", cluster.checks
+    assert disagreements(found)[1] == 0
+    published = read_release(tmp_path / "published" / "f0.csv").parts()[0]
+    assert published.names == ("area", "size")
+    # Only one other form is left: what is hidden of it must not follow from the two tables.
+    assert audit(cluster.release).verdict == "safe"
+
+
+def test_tables_of_several_periods_are_cut_from_one_file(tmp_path: Path) -> None:
+    lines = firms(tmp_path).read_text().splitlines()
+    years = [f"{line},{'year' if i == 0 else 2020 + i % 2}" for i, line in enumerate(lines)]
+    (tmp_path / "firms.csv").write_text("\n".join(years) + "\n")
+    tables = "".join(
+        table(f"{year} {by}", ["region", by], "pizza", period=f'"{year}"')
+        for year in (2020, 2021)
+        for by in ("size", "form")
+    )
+    records = FIRMS.replace('contributor = "id"\n', 'contributor = "id"\nperiod = "year"\n')
+    found = made(tmp_path, BUSINESS.replace('period = "2024"\n', "") + records + tables)
+    assert [one.name for one in found.clusters] == ["pizza 2020", "pizza 2021"]
+    totals = [cells(one)[f"{year} size"][frozenset()] for one, year in zip(found.clusters, (2020, 2021), strict=True)]
+    assert sum(map(float, totals)) == sum(float(line.split(",")[8]) for line in lines[1:])
+
+
+def test_an_equation_that_the_records_contradict_is_refused_and_nothing_is_written(tmp_path: Path) -> None:
+    lines = firms(tmp_path).read_text().splitlines()
+    cut = lines[5].split(",")
+    cut[7] = "999999"
+    (tmp_path / "firms.csv").write_text("\n".join([*lines[:5], ",".join(cut), *lines[6:]]) + "\n")
+    with pytest.raises(DataError, match=r"firms.csv: line 6: lettuce is 999,999, but batavia \+ arugula is"):
+        made(tmp_path, BUSINESS + EQUATION + FIRMS + LETTUCE)
+    assert not (tmp_path / "published").exists()
+
+
+def test_only_what_changed_is_worked_on(tmp_path: Path) -> None:
+    lines = firms(tmp_path).read_text().splitlines()
+    text = BUSINESS + EQUATION + FIRMS + LETTUCE
+    first = made(tmp_path, text)
+    assert first.fresh == 2
+    before = _bytes(tmp_path / "published")
+    assert made(tmp_path, text).fresh == 0
+    # Pizza alone changes; lettuce is as it was.
+    cut = lines[5].split(",")
+    cut[8] = str(int(cut[8]) + 1)
+    (tmp_path / "firms.csv").write_text("\n".join([*lines[:5], ",".join(cut), *lines[6:]]) + "\n")
+    assert made(tmp_path, text).fresh == 1
+    after = _bytes(tmp_path / "published")
+    assert {name for name in before if before[name] != after[name]} >= {"P1.csv", "P2.csv", "record.json"}
+    assert before["L1.csv"] == after["L1.csv"]
+    # A file that somebody changed is written again.
+    (tmp_path / "published" / "L1.csv").write_text("nothing")
+    made(tmp_path, text)
+    assert _bytes(tmp_path / "published")["L1.csv"] == before["L1.csv"]
+
+
+def test_workers_do_not_change_a_byte(tmp_path: Path) -> None:
+    firms(tmp_path)
+    text = BUSINESS + EQUATION + FIRMS + LETTUCE
+    made(tmp_path, text, tmp_path / "one", workers=1)
+    made(tmp_path, text, tmp_path / "two", workers=2)
+    assert _bytes(tmp_path / "one") == _bytes(tmp_path / "two")
+
+
+def _bytes(folder: Path) -> dict[str, str]:
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in folder.iterdir()
+        if path.is_file() and not path.name.startswith(".")
+    }
+
+
+def test_a_run_that_was_killed_goes_on_and_ends_in_the_same_bytes(tmp_path: Path) -> None:
+    firms(tmp_path)
+    (tmp_path / "plan.toml").write_text(BUSINESS + EQUATION + FIRMS + LETTUCE)
+    whole = made(tmp_path, (tmp_path / "plan.toml").read_text(), tmp_path / "whole")
+    target = tmp_path / "killed"
+    code = "from discreet.cli.app import main; main()"
+    for kept in range(len(whole.clusters)):
+        asked = ["plan", "run", str(tmp_path / "plan.toml"), "-o", str(target), "--workers", "1", "--seed", str(SEED)]
+        work = subprocess.Popen(
+            [sys.executable, "-c", code, *asked],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        )
+        # Killed as soon as one more cluster is kept, which is in the middle of the next or of writing.
+        while work.poll() is None and len(list(target.glob(".plan/*.json"))) <= kept:
+            time.sleep(0.01)
+        work.send_signal(signal.SIGKILL)
+        work.wait()
+        assert kept + 1 <= len(list(target.glob(".plan/*.json")))
+    again = made(tmp_path, (tmp_path / "plan.toml").read_text(), target)
+    assert again.fresh == 0
+    assert _bytes(target) == _bytes(tmp_path / "whole")
+
+
+def test_what_the_ledger_holds_is_audited_with_it(tmp_path: Path) -> None:
+    firms(tmp_path)
+    text = BUSINESS + 'ledger = "office.sqlite"\n' + FIRMS + table("L1", ["district", "size"], "pizza")
+    (tmp_path / "plan.toml").write_text(text)
+    done = run("plan", "run", tmp_path / "plan.toml", "--publish", "--json")
+    assert done.code == 0, done.err
+    with Ledger(tmp_path / "office.sqlite", create=False) as ledger:
+        (entry,) = ledger.entries()
+        assert (entry.period, entry.variable) == ("2024", "pizza")
+        hidden = ledger.release(entry.id).parts()[0]
+    assert hidden.hidden.any()
+    # Another table of the same year that is protected on its own contradicts the first: it is withheld.
+    other = text.replace('"L1"', '"L2"').replace('by = ["district", "size"]', 'by = ["district", "form"]')
+    found = made(tmp_path, other.replace('title = "firms"', 'title = "forms"'))
+    told = [text for passed, text in found.clusters[0].checks if text.startswith("beside the ledger")]
+    assert len(told) == 1
+
+
+def test_a_folder_of_tables_is_run_as_it_is(tmp_path: Path) -> None:
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    (folder / "sex.csv").write_text("area,sex,count\nn,m,12\nn,f,30\ns,m,25\ns,f,14\n")
+    (folder / "age.csv").write_text("area,age,count\nn,y,20\nn,o,22\ns,y,19\ns,o,20\n")
+    done = run("plan", "run", folder, "-o", tmp_path / "out", "--json")
+    found = json.loads(done.out)
+    assert {one["table"] for one in found["tables"]} == {"age", "sex"}
+    assert done.code == 0, found
+    assert {path.name for path in (tmp_path / "out").glob("*.csv")} == {"age.csv", "sex.csv"}
+
+
+def test_a_bad_plan_ends_in_one_line_and_code_2(tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(BUSINESS + FIRMS + LETTUCE)
+    assert "line 5, records.files" in refused(run("plan", "run", tmp_path / "plan.toml"))
+    firms(tmp_path)
+    (tmp_path / "plan.toml").write_text(BUSINESS + FIRMS + table("T", ["distrct"], "pizza"))
+    assert "no column 'distrct'; did you mean 'district'" in refused(run("plan", "run", tmp_path / "plan.toml"))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["firms.csv", "plan.toml"]
+
+
+def test_every_format_is_read_back_as_the_same_figures(tmp_path: Path) -> None:
+    firms(tmp_path)
+    formats = '["csv", "flags", "sdmx-csv", "parquet", "xlsx", "tab"]'
+    output = f'[output]\nformats = {formats}\nworkbook = true\n[output.presentation]\ntitle = "Pizza"\n'
+    tables = table("size", ["region", "size"], "pizza") + table("form", ["region", "form"], "pizza")
+    found = made(tmp_path, BUSINESS.replace("business", "default") + FIRMS + output + tables)
+    assert found.clusters[0].release is not None
+    wanted = found.clusters[0].release.parts()[0]
+    for ending in (".csv", "-flags.csv", "-sdmx.csv", ".parquet", ".xlsx"):
+        part = read_release(tmp_path / "published" / f"size{ending}").parts()[0]
+        assert sorted(part.text(i) for i in range(len(part))) == sorted(wanted.text(i) for i in range(len(wanted)))
+    assert (tmp_path / "published" / "size.tab").exists()
+    assert len(read_release(tmp_path / "published" / "pizza.xlsx").parts()) == 2
+    (tmp_path / "plan.toml").write_text(BUSINESS + FIRMS + output.replace("title", "titel") + tables)
+    assert "output.presentation" in refused(run("plan", "check", tmp_path / "plan.toml"))
+
+
+def test_amounts_with_many_digits_agree_once_they_are_rounded(tmp_path: Path) -> None:
+    lines = firms(tmp_path, 120).read_text().splitlines()
+    long = [lines[0], *(f"{line}.{(i * 791_919_191) % 10**9:09}" for i, line in enumerate(lines[1:]))]
+    (tmp_path / "firms.csv").write_text("\n".join(long) + "\n")
+    records = FIRMS.replace('contributor = "id"\n', 'contributor = "id"\ndecimals = 2\n')
+    tables = table("size", ["region", "size"], "pizza") + table("form", ["district", "form"], "pizza")
+    found = made(tmp_path, BUSINESS + records + tables)
+    assert disagreements(found)[1] == 0
+    total = cells(found.clusters[0])["size"][frozenset()]
+    assert float(total) == pytest.approx(sum(round(float(line.split(",")[8]), 2) for line in long[1:]), abs=1e-6)
+    assert len(total.partition(".")[2]) == 2
