@@ -11,7 +11,7 @@ from typing import Any
 
 import discreet as dc
 from redteam import claims, laws, originals, readers
-from redteam.beliefs import Belief, enumerated, together
+from redteam.beliefs import Belief, together
 from redteam.case import Bench, Case, judged_case, sure
 from redteam.judge import NEAR, Failure, judge_figures, judge_interval, judge_known, refuted
 from redteam.methods import Method
@@ -139,7 +139,7 @@ def drawn_again(bench: Bench) -> Iterator[Case]:
     def by_holder() -> tuple[int, list[Failure]]:
         if data["verdict"] != "safe":
             return 1, []
-        belief, *alone = (sure(_weighed(known, world), counts) for known in (both, old, new))
+        belief, *alone = (sure(readers.by_figure(known, world), counts) for known in (both, old, new))
         found: list[Failure] = []
         for cells in dict.fromkeys(figure.cells for figure in both.hidden if figure.name != "added"):
             # The risk of each table by itself is not judged by a ledger.
@@ -150,12 +150,6 @@ def drawn_again(bench: Bench) -> Iterator[Case]:
 
     about = (world.dimensions, counts, [(method.name, method.given) for method in made], dr)
     yield judged_case("published again", HOLDER, "ledger", about, by_holder)
-
-
-def _weighed(known: Published, world: World) -> Belief:
-    """Return what figures leave that were made one by one, each with its law."""
-    limits = [laws.limit_of(figure) for figure in known.figures]
-    return enumerated(len(world.leaves), limits, laws.by_figure(known))
 
 
 def _learned(world: World, old: Published, new: Published) -> Iterator[Failure]:
