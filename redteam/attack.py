@@ -10,6 +10,8 @@ from redteam.of_counts import assessed, audited, proposed, suppressed
 from redteam.of_files import written
 from redteam.of_several import drawn_again, linked, released_before, sampled
 from redteam.of_sums import magnitudes
+from redteam.of_statistics import beside_counts, with_statistics
+from redteam.of_values import of_respondents
 
 ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
     (audited, 8),
@@ -23,6 +25,9 @@ ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
     (sampled, 1),
     (written, 4),
     (chained, 2),
+    (beside_counts, 3),
+    (with_statistics, 3),
+    (of_respondents, 2),
 )
 """The attacks, and how often each is made."""
 
