@@ -8,6 +8,7 @@ from redteam.case import Bench, Case
 from redteam.of_chains import chained
 from redteam.of_counts import assessed, audited, proposed, suppressed
 from redteam.of_files import written
+from redteam.of_plans import planned
 from redteam.of_several import drawn_again, linked, released_before, sampled
 from redteam.of_sums import magnitudes
 from redteam.of_statistics import beside_counts, with_statistics
@@ -28,6 +29,7 @@ ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
     (beside_counts, 3),
     (with_statistics, 3),
     (of_respondents, 2),
+    (planned, 2),
 )
 """The attacks, and how often each is made."""
 

@@ -60,20 +60,29 @@ def seen(path: Path, world: World, *, least: int | None = None, absent: bool = T
     return held(lines(path, world.names), world, least=least, absent=absent)
 
 
-def held(rows: Iterable[Line], world: World, *, least: int | None = None, absent: bool = True) -> Published:
-    """Return printed figures as a reader of them holds them."""
+def held(
+    rows: Iterable[Line],
+    world: World,
+    *,
+    least: int | None = None,
+    absent: bool = True,
+    where: Mapping[str, str] | None = None,
+) -> Published:
+    """Return printed figures as a reader of them holds them; ``where`` says whom alone they are about."""
+    some = dict(where or {})
     figures: list[Figure] = []
     labels: dict[str, list[str]] = {}
     for row in rows:
         kind = row.kind
         if least is not None and dict(kind)["name"] == "suppressed":
             kind = plain({**dict(kind), "least": least})
-        figures.append(Figure(world.cells(row.label), kind, row.value, row.upper))
+        figures.append(Figure(world.cells({**row.label, **some}), kind, row.value, row.upper))
         for name, label in row.label.items():
             labels.setdefault(name, []).append(label)
     listed: set[Cells] = {figure.cells for figure in figures}
     if absent:
-        figures += unlisted({name: tuple(dict.fromkeys(codes)) for name, codes in labels.items()}, listed, world)
+        codes = {name: tuple(dict.fromkeys(found)) for name, found in labels.items()}
+        figures += unlisted(codes, listed, world, where=some)
     return Published(tuple(figures))
 
 

@@ -71,7 +71,7 @@ def linked(bench: Bench) -> Iterator[Case]:
         return len(rows) + 1, found
 
     def by_reader() -> tuple[int, list[Failure]]:
-        belief = _alike(known, readers.outsider(known, world), laws.by_figure(known, up_to)(tuple(range(8))))
+        belief = alike(known, readers.outsider(known, world), laws.by_figure(known, up_to)(tuple(range(8))))
         return len(rows), list(judge_figures(rows, sure(belief, counts), 0.0))
 
     about = (world.dimensions, counts, method, "together" if joint else "one by one")
@@ -80,7 +80,7 @@ def linked(bench: Bench) -> Iterator[Case]:
         yield judged_case(f"{method.name} (linked)", METHOD, "audit", about, by_reader)
 
 
-def _alike(known: Published, belief: Belief, weight: Callable[[Counts], float]) -> Belief:
+def alike(known: Published, belief: Belief, weight: Callable[[Counts], float]) -> Belief:
     """Return all crossings with weights by which every pair of tables that fits is alike, whatever lies behind it."""
     size = sum(len(part.cells) for part in belief.parts)
     behind: dict[Counts, list[Counts]] = {}

@@ -93,12 +93,20 @@ def _figures(part: Any, world: World, least: int | None) -> Iterable[Figure]:
 
 
 def unlisted(
-    labels: Mapping[str, Sequence[str]], listed: Set[Cells], world: World, total: str = TOTAL
+    labels: Mapping[str, Sequence[str]],
+    listed: Set[Cells],
+    world: World,
+    total: str = TOTAL,
+    where: Mapping[str, str] | None = None,
 ) -> Iterator[Figure]:
-    """Go through what a table does not list: it is empty, and so are categories that the table does not have."""
+    """Go through what a table does not list: it is empty, and so are categories that the table does not have.
+
+    Where it is about some people only, that is said of these alone.
+    """
+    some = dict(where or {})
     exact = plain({"name": "exact"})
     for crossing in product(*labels.values()):
-        cells = world.cells(dict(zip(labels, crossing, strict=True)), total)
+        cells = world.cells(dict(zip(labels, crossing, strict=True)) | some, total)
         if cells not in listed:
             yield Figure(cells, exact, 0)
     for name, codes in labels.items():
@@ -107,7 +115,7 @@ def unlisted(
         for leaf in leaves:
             # Of a group that stands for its categories nothing more is said.
             if leaf not in codes and all(group & set(codes) for group in groups if leaf in group):
-                yield Figure(world.cells({name: leaf}), exact, 0)
+                yield Figure(world.cells({name: leaf} | some), exact, 0)
 
 
 def plain(kind: Mapping[str, Any]) -> Kind:
