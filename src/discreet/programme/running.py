@@ -105,17 +105,23 @@ def _worked(tasks: Sequence[Task], kept: Path, how: RunOptions) -> tuple[list[Cl
     known = {task.name: _read(files[task.name], task) for task in tasks}
     todo = [task for task in tasks if known[task.name] is None]
 
-    def work(task: Task) -> ClusterOutcome:
+    alone = how.workers if len(todo) == 1 else 1
+
+    def work(task: Task) -> str:
         try:
-            made = work_on(task, workers=1 if len(todo) > 1 else how.workers)
+            return work_on(task, workers=alone).to_text()
         except DiscreetError as error:
             raise type(error)(f"cluster {task.name!r}: {error}") from None
-        write_text(files[task.name], made.to_text(), private=True)
-        return made
 
-    done = run_parallel(work, todo, workers=how.workers, progress=how.progress, label="protecting clusters")
-    for task, made in zip(todo, done, strict=True):
-        known[task.name] = made
+    run_parallel(
+        work,
+        todo,
+        workers=how.workers,
+        progress=how.progress,
+        label="protecting clusters",
+        apart=True,
+        each=lambda task, text: write_text(files[task.name], text, private=True),
+    )
     # What was read back and what was just made must be the same.
     return [ClusterOutcome.from_text(files[task.name].read_text(encoding="utf-8")) for task in tasks], len(todo)
 
@@ -212,7 +218,7 @@ def _inputs(plan: Programme, policy: Policy, how: RunOptions) -> dict[str, Any]:
     if plan.records is not None:
         named += as_list(plan.records.files)
         named += [plan.records.secret] if plan.records.secret else []
-    named += [file for said in plan.dimensions.values() for file in said.files]
+    named += [file for said in plan.dimensions.values() for file in (*said.files, *filter(None, [said.labels]))]
     named += [plan.ledger] if plan.ledger else []
     named += [] if plan.previous is None else [f"{plan.previous.folder}/{RECORD}"]
     for name in named:
