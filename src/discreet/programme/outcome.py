@@ -19,12 +19,12 @@ from discreet.decide.verdict import RANK
 from discreet.programme.cluster_work import ClusterOutcome, TableOutcome
 from discreet.programme.labels import of_file, presentation
 from discreet.programme.overview import HEADER, overview_page
-from discreet.programme.plan_model import Programme
+from discreet.programme.plan_model import RECORD, Programme
 from discreet.table.figures import Figures
 from discreet.table.presentation import FORMATS
 from discreet.table.release import Release
 
-RECORD, REPORT = "record.json", "report.html"
+REPORT = "report.html"
 ENDINGS = {**FORMATS, "flags": "-flags.csv", "sdmx-csv": "-sdmx.csv"}
 """How the file of a table ends in each format, so no two have the same name."""
 

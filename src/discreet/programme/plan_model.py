@@ -22,6 +22,8 @@ from discreet.table.presentation import Presentation
 
 Name = Annotated[str, Field(min_length=1)]
 Names = tuple[Name, ...]
+RECORD = "record.json"
+"""The record of a run, in the folder that it writes."""
 Fault = tuple[tuple[str, ...], str]
 """The path of a key, and what is wrong with it."""
 
@@ -191,6 +193,19 @@ class Programme(PlanPart):
     def place(self, file: str) -> Path:
         """Return a file that the plan names, from its own folder."""
         return self.folder / file
+
+    def input_files(self) -> list[Path]:
+        """Return the files that it reads, as far as they are there, those that a pattern names among them."""
+        named = [table.file for table in self.tables]
+        if self.records is not None:
+            named += [*as_list(self.records.files), self.records.secret]
+        named += [file for said in self.dimensions.values() for file in (*said.files, said.labels)]
+        named += [self.policy if self.policy.endswith(".toml") else None, self.ledger]
+        named += [f"{self.previous.folder}/{RECORD}"] if self.previous is not None else []
+        found: list[Path] = []
+        for at in (self.place(name) for name in named if name):
+            found += [at] if at.is_file() else [file for file in sorted(at.parent.glob(at.name)) if file.is_file()]
+        return found
 
     def dimension(self, name: str) -> tuple[str, int]:
         """Return the dimension that a name in a crossing means, and the level at which it is cut."""

@@ -26,9 +26,9 @@ from discreet.decide.provenance import digest, versions
 from discreet.programme.cluster_work import ClusterOutcome, Task, work_on
 from discreet.programme.finished import finished_clusters
 from discreet.programme.originals import RecordsOfPlan
-from discreet.programme.outcome import RECORD, ProgrammeOutcome
+from discreet.programme.outcome import ProgrammeOutcome
 from discreet.programme.periods import Before, Steady, outcomes_in, plan_in
-from discreet.programme.plan_model import Programme, as_list
+from discreet.programme.plan_model import Programme
 
 KEPT = ".plan"
 """The folder beside the outputs with what is kept of a run; it is as confidential as the records."""
@@ -213,22 +213,9 @@ def publish_outcome(found: ProgrammeOutcome, key: Path | None = None) -> list[st
 
 def _inputs(plan: Programme, policy: Policy, how: RunOptions) -> dict[str, Any]:
     """Return everything that a run depends on as plain data, files by their hashes."""
-    files: dict[str, str] = {}
-    named = [table.file for table in plan.tables if table.file is not None]
-    if plan.records is not None:
-        named += as_list(plan.records.files)
-        named += [plan.records.secret] if plan.records.secret else []
-    named += [file for said in plan.dimensions.values() for file in (*said.files, *filter(None, [said.labels]))]
-    named += [plan.ledger] if plan.ledger else []
-    named += [] if plan.previous is None else [f"{plan.previous.folder}/{RECORD}"]
-    for name in named:
-        at = plan.place(name)
-        for file in [at] if at.is_file() else sorted(at.parent.glob(at.name)):
-            if file.is_file():
-                files[str(file)] = _hash(file)
     return {
         "plan": plan.model_dump(mode="json", exclude={"folder"}),
-        "files": {os.path.relpath(name, plan.folder): found for name, found in files.items()},
+        "files": {os.path.relpath(file, plan.folder): _hash(file) for file in plan.input_files()},
         "policy": policy.to_dict(),
         "versions": dict(versions()),
         "seed": None if how.seed is None else hashlib.sha256(str(how.seed).encode()).hexdigest(),
