@@ -128,6 +128,12 @@ class Person:
             "([word, gone]) => document.querySelector('#command').textContent.includes(word) !== gone", arg=[word, gone]
         )
 
+    @contextmanager
+    def keeping(self, part: str) -> Iterator[None]:
+        """Do something, and wait until the server keeps a state of the page that says so."""
+        with self.page.expect_response(lambda r: r.request.method == "PUT" and part in (r.request.post_data or "")):
+            yield
+
     def wait_for_reasons(self) -> None:
         """Wait until the chosen cell is explained."""
         self.page.wait_for_function("() => document.querySelector('#detail').dataset.explained")

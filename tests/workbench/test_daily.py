@@ -154,9 +154,9 @@ def test_one_finds_ones_way_in_a_cross_table_with_totals(opened: Any, tmp_path: 
             seen.add(page.get_attribute("#chosen-cell", "aria-label"))
         assert len(seen) == sensitive
         # Pivoted, the ages are down; a reload keeps it.
-        page.select_option("[data-tool=across]", "area")
+        with person.keeping('"across":"area"'):
+            page.select_option("[data-tool=across]", "area")
         assert columns(person) == ["Ashby", "Borrow", "Cole", "Dunn"]
-        page.wait_for_timeout(400)
         page.reload()
         page.wait_for_selector("#sensitive")
         assert heads(person) == ["0-19", "20-64", "65+"]
@@ -238,9 +238,9 @@ def test_undo_survives_a_reload(opened: Any, tmp_path: Path) -> None:
         page.wait_for_selector("#use")
         person.use()
         page.fill("#rules [name=threshold]", "9")
-        page.click("#rules button[type=submit]")
-        person.wait_for("threshold=9")
-        page.wait_for_timeout(400)
+        with person.keeping("threshold=9"):
+            page.click("#rules button[type=submit]")
+            person.wait_for("threshold=9")
         page.reload()
         person.wait_for("threshold=9")
         page.click("#undo")
