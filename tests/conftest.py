@@ -5,27 +5,22 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
-from tests.measuring import Covered, import_everything, measure_first_examples, measure_workbenches_alone, unmeasured
+from tests.measuring import CASES, import_everything, measure_first_examples, measure_workbenches_alone, unmeasured
 
 from discreet.core import compiled
 from discreet.core.progress import WATCHING
 
-CASES = 4
-"""How many cases of a test with parameters are measured by coverage."""
 NUMBER = pytest.StashKey[int]()
-VISIT = 100
-"""After how many tests covered files are looked for."""
-covered, run = Covered(), Counter[str]()
 
 # A busy machine or a kernel's first compilation must not fail a property; CI draws the same examples every time.
 settings.register_profile("discreet", deadline=None, derandomize=bool(os.environ.get("CI")))
@@ -62,15 +57,14 @@ def pytest_collection() -> Iterator[None]:
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Measure the first cases of a test: the others run the same lines with other figures, and faster unmeasured."""
     measure_first_examples(getattr(item, "obj", None))
-    with unmeasured() if item.stash[NUMBER] > CASES or item.get_closest_marker("unmeasured") else nullcontext():
+    tracing = sys.gettrace()
+    if item.stash[NUMBER] > CASES or item.get_closest_marker("unmeasured"):
+        sys.settrace(None)
+    try:
         yield
-
-
-def pytest_runtest_logfinish() -> None:
-    """Leave what is covered from time to time."""
-    run["tests"] += 1
-    if run["tests"] % VISIT == 0:
-        covered.leave()
+    finally:
+        # A loop that failed half-way may have left it off, too.
+        sys.settrace(tracing)
 
 
 def _unmeasured_kernel(function: Any, around: dict[str, Any]) -> Any:
