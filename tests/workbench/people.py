@@ -63,7 +63,8 @@ class Person:
             viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
         )
         self.page = self.context.new_page()
-        self.page.set_default_timeout(180_000)
+        # What is waited for comes to stay, so only a fault waits as long as this, on the busiest machine.
+        self.page.set_default_timeout(600_000)
         self.complaints: list[str] = []
         self.foreign: list[str] = []
         host = address.split("/")[2]
