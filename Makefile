@@ -95,7 +95,8 @@ docs: $(VENV)/.dev chromium ## build the documentation into site/ and check it
 
 pictures: $(VENV)/.dev chromium ## make the pictures of the documentation again
 	$(BIN)/python .ci/pictures.py
-	DISCREET_PICTURES=docs/assets/workbench $(BIN)/pytest -q tests/workbench/test_people.py tests/workbench/test_daily.py
+	DISCREET_PICTURES=docs/assets/workbench $(BIN)/pytest -q tests/workbench/test_people.py tests/workbench/test_daily.py \
+		tests/workbench/test_plans.py
 
 bench: $(VENV)/.bench ## run every benchmark and write benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py
