@@ -91,9 +91,10 @@ class Server:
         status, answer, _ = self.ask("POST", f"api/files?name={quote(name)}", content)
         return {**json.loads(answer), "status": status}
 
-    def run(self, command: str, wait: float = 20, **values: Any) -> Any:
-        """Run a command and wait for it."""
-        job = self.json("POST", f"api/run?wait={wait}", {"command": command, "values": values})
+    def run(self, command: str, wait: float = 20, session: str | None = None, **values: Any) -> Any:
+        """Run a command, in a session if one is named, and wait for it."""
+        order = {"command": command, "values": values, **({} if session is None else {"session": session})}
+        job = self.json("POST", f"api/run?wait={wait}", order)
         return self.ended(job) if wait else job
 
     def ended(self, job: Any) -> Any:

@@ -335,11 +335,7 @@ def test_a_session_is_saved_reopened_and_replayed(tmp_path: Path) -> None:
     with serving(tmp_path / "religion.csv") as first:
         first.json("PUT", "api/sessions/page", {"step": "see", "table": "religion.csv"})
         first.run("protect random-rounding", file="religion.csv", seed=3, trial=True, output="r.csv")
-        job = first.json(
-            "POST",
-            "api/run?wait=20",
-            {"command": "risk", "values": {"table": "religion.csv", "released": "r.csv"}, "session": "page"},
-        )
+        job = first.run("risk", session="page", table="religion.csv", released="r.csv")
         assert job["state"] == "done"
         saved = first.ask("GET", "api/sessions/page/archive")[1]
     (tmp_path / "work.discreet").write_bytes(saved)
