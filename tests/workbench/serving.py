@@ -36,7 +36,7 @@ class Server:
             stderr=subprocess.PIPE,
             text=True,
             cwd=cwd,
-            env={**os.environ, **measuring.kept, "XDG_STATE_HOME": str(STATE), **(env or {})},
+            env={**os.environ, **measuring.for_workbenches(), "XDG_STATE_HOME": str(STATE), **(env or {})},
         )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
