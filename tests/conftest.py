@@ -46,9 +46,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Iterator[None]:
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
     """Measure what modules do when they are imported, not the search for tests."""
-    import_everything()
+    if session.config.getoption("dist", "no") == "no":  # not the process that hands tests to others
+        import_everything()
     with unmeasured():
         return (yield)
 
