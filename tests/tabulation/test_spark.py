@@ -38,6 +38,8 @@ def spark() -> Iterator[Any]:
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.sql.adaptive.enabled": "false",
             "spark.driver.memory": "1g",
+            # The first compiler alone and one collector: both cost less than they save in a minute.
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.ui.showConsoleProgress": "false",
