@@ -122,6 +122,8 @@ class GivenAway:
         """Say which cells lie in a figure that is published as 0, where nothing has to follow."""
         e = self.tables.plain
         empty: BoolArray = (e.source >= 0) & (e.lower == 0) & (e.upper == 0)
+        if self.tables.presence is not None:
+            empty[: e.positions.size] |= self.tables.presence.nobody
         if not cells.size or e.starts.size == 1:
             return empty.take(cells)
         whole = np.repeat(e.columns[e.starts[:-1]], np.diff(e.starts))
@@ -168,10 +170,10 @@ class GivenAway:
         return Given(cell, name, size, size, NOBODY_SHOWS, key, held, units, joint=hidden)
 
     def _meet(self, system: System) -> BoolArray:
-        """Return the columns that are in equations of which old and new tables are both needed."""
+        """Return the columns that are in equations which neither old tables nor new ones state alone."""
         t, e = self.tables, self.tables.plain
         row = row_of(e.starts)
-        if not t.earlier or not row.size:
+        if not (t.earlier or t.presence) or not row.size:
             return np.zeros(e.lower.size, bool)
         count, of_row, of_column = parts(system.row, system.column, system.rhs.size, e.lower.size)
         both = np.ones(count, bool)
@@ -212,6 +214,8 @@ class GivenAway:
             with_it = [sheet for sheet in self.tables.sheets if name in sheet.figures.names]
             titles = dict.fromkeys(s.entry.title for s in with_it if own & set(s.figures.names))
             titles = titles or dict.fromkeys(sheet.entry.title for sheet in with_it)
+            if not titles and self.tables.presence is not None:
+                titles = dict.fromkeys(title.strip("«»") for title in self.tables.presence.titles)
             told |= titles
             where = " and ".join(f"«{title}»" for title in titles)
             because.append(f"{'none of it' if crossed.none else 'all of it'} is in {name}={label} by {where}")
@@ -280,8 +284,12 @@ class GivenAway:
 
     def _shown(self, i: int, found: Bounds | None = None) -> Proof:
         """Return how the bounds of a position follow, by these tables or by other bounds, in the time that is left."""
-        clock = self.settings.clock
-        return NO_PROOF if clock.late else shown(found or self.tables.found, i, self.tables.sheets, clock.deadline)
+        clock, presence = self.settings.clock, self.tables.presence
+        if clock.late:
+            return NO_PROOF
+        terms, releases, text = shown(found or self.tables.found, i, self.tables.sheets, clock.deadline)
+        told = () if presence is None or presence.told not in text else (title.strip("«»") for title in presence.titles)
+        return terms, tuple(dict.fromkeys([*releases, *told])), text
 
     def proofs(self, given: Sequence[Given]) -> list[Proof]:
         """Return the figures from which each follows, the titles of their releases, and the sum as a line of text."""
