@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.core.errors import DataError, DiscreetError
+from discreet.core.errors import DiscreetError
 from discreet.core.numerics import IntArray
 from discreet.decide.ledger import Ledger
 from discreet.decide.ledger.entry import Entry, PublishedTable
@@ -135,7 +135,7 @@ def verdict(found: Joint) -> str:
 def case(seed: int) -> tuple[IntArray, IntArray, list[Sheet], list[Sheet]]:
     """Return numbers and amounts, and tables of both."""
     rng = np.random.default_rng(seed)
-    people, places = rng.integers(2, 8), rng.permutation(8)[: rng.integers(2, 9)]
+    people, places = rng.integers(2, 7), rng.permutation(8)[: rng.integers(2, 9)]
     numbers, amounts = np.zeros(8, int), np.zeros(8, int)
     for cell in rng.choice(places, people):
         numbers[cell] += 1
@@ -192,9 +192,9 @@ def check_case(seed: int, counted: Counter[str]) -> None:
 
 def test_nothing_that_is_called_safe_follows_from_any_pair_of_tables() -> None:
     counted: Counter[str] = Counter()
-    for seed in range(150):
+    for seed in range(45):
         check_case(seed, counted)
-    assert min(counted[said] for said in ("safe", "unsafe", "incomplete")) > 10, counted
+    assert min(counted[said] for said in ("safe", "unsafe", "incomplete")) > 2, counted
 
 
 @pytest.mark.long
@@ -203,3 +203,176 @@ def test_nothing_that_is_called_safe_follows_from_any_of_many_pairs() -> None:
     for seed in range(1_000, 6_000):
         check_case(seed, counted)
     assert min(counted[said] for said in ("safe", "unsafe", "incomplete")) > 100, counted
+
+
+# --- single cases ------------------------------------------------------------------------------------------------
+
+
+def shown(array: Any, dimensions: Mapping[str, Sequence[object]], **about: Any) -> Release:
+    return Release.of(Figures.from_array(array, dimensions, **about))
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    return Ledger(tmp_path / "ledger.sqlite")
+
+
+AREAS, SIZES = {"area": ["n", "s", "Total"]}, {"size": ["small", "large", "Total"]}
+FIRMS = shown([2, 40, 42], AREAS)
+TURNOVER = shown([[None, None, 500], [300, 900, 1200], [None, None, 1700]], {**AREAS, **SIZES}, mark=MARK)
+OF: dict[str, Any] = {"title": "Turnover", "variable": "turnover"}
+
+
+def test_two_firms_in_two_sizes_are_one_in_each(ledger: Ledger) -> None:
+    ledger.add(FIRMS, title="Firms")
+    result = ledger.check(TURNOVER, **OF)
+    assert result.verdict == "unsafe"
+    assert [(f.name, f.lower, f.cause) for f in result.new] == [
+        ("count of area=n, size=large", 1, "together"),
+        ("count of area=n, size=small", 1, "together"),
+    ]
+    assert "2 − 1 = 1 (area=n, size=small: somebody is there by «Turnover»)" in result.new[0].subtraction
+    assert result.new[0].releases == ("Firms", "Turnover")
+    assert [entry.title for entry in result.beside] == ["Firms"]
+    assert result.to_dict()["beside"][0]["title"] == "Firms"
+
+
+def test_it_does_not_matter_which_was_published_first(ledger: Ledger) -> None:
+    ledger.add(TURNOVER, **OF)
+    result = ledger.check(FIRMS, title="Firms")
+    assert {(f.name, f.lower) for f in result.new} == {("area=n, size=large", 1), ("area=n, size=small", 1)}
+    # Once both are out, a third release is not at fault for it.
+    ledger.add(FIRMS, title="Firms")
+    third = ledger.check(FIRMS, title="Again")
+    assert (third.verdict, {f.cause for f in third.findings}) == ("safe", {"before"})
+
+
+def test_a_number_of_0_empties_hidden_amounts(ledger: Ledger) -> None:
+    hidden = shown([None, None, 90], AREAS, mark=OPEN)
+    assert ledger.check(hidden, **OF).verdict == "safe"
+    ledger.add(shown([0, 42, 42], AREAS), title="Firms")
+    result = ledger.check(hidden, **OF)
+    assert {(f.name, f.lower) for f in result.new} == {("area=n", 0), ("area=s", 90)}
+    assert "nobody is there by «Firms»" in result.new[0].subtraction
+
+
+def test_no_row_for_an_amount_undoes_a_rounded_number(ledger: Ledger) -> None:
+    ledger.add(shown([0, 12, 15], {"area": ["n", "s", "w"]}, kind=Kind("random", base=3)), title="Firms")
+    # A category of which amounts say nothing at all may have some.
+    assert ledger.check(shown([80, 90], {"area": ["s", "w"]}), **OF).verdict == "incomplete"
+    result = ledger.check(shown([0, 80, 90], {"area": ["n", "s", "w"]}), **OF)
+    assert [(f.name, f.lower) for f in result.new] == [("count of area=n", 0)]
+    assert any("nobody is there" in text for text in result.assumed)
+
+
+def test_numbers_and_amounts_of_one_crossing_are_independent(ledger: Ledger) -> None:
+    dimensions = {**AREAS, **SIZES}
+    ledger.add(shown([[20, 14, 34], [31, 0, 31], [51, 14, 65]], dimensions), title="Firms")
+    result = ledger.check(shown([[None, None, 90], [70, 0, 70], [None, None, 160]], dimensions), **OF)
+    assert (result.verdict, [entry.title for entry in result.beside]) == ("safe", ["Firms"])
+
+
+def test_amounts_that_may_or_may_not_be_there_are_not_judged_case_by_case(ledger: Ledger) -> None:
+    ledger.add(shown([1, 40, 41], AREAS), title="Firms")
+    amounts = shown([[None, None, 50], [300, 900, 1200], [None, None, 1250]], {**AREAS, **SIZES}, mark=OPEN)
+    result = ledger.check(amounts, **OF)
+    assert (result.verdict, result.new) == ("incomplete", ())
+    assert result.unjudged[0].startswith("whether anybody is in area=n, size=small and 1 other cell follows neither")
+    assert "«Firms» and «Turnover»" in result.unjudged[0]
+
+
+def test_two_firms_with_15_in_either_region_have_15_in_either_size(ledger: Ledger) -> None:
+    ledger.add(shown([1, 1], {"size": ["small", "large"]}), title="Firms", population="firms")
+    amounts = shown([15, 15], {"area": ["n", "s"]})
+    result = ledger.check(amounts, **OF, population="firms", threshold=1)
+    assert (result.verdict, result.new) == ("incomplete", ())
+    assert result.unjudged[0].startswith("so few respondents are in")
+    more = Ledger(ledger.path.with_name("more.sqlite"))
+    more.add(shown([2, 1], {"size": ["small", "large"]}), title="Firms", population="firms")
+    assert more.check(amounts, **OF, population="firms", threshold=1).verdict == "safe"
+
+
+def test_10_and_20_by_area_and_15_and_15_by_size_are_three_firms(ledger: Ledger) -> None:
+    few = Kind("suppressed", least=1, most=3)
+    ledger.add(shown([None, None], {"form": ["f", "Total"]}, mark=few), title="Firms", population="firms")
+    ledger.add(shown([10, 20], {"area": ["n", "s"]}), title="Areas", variable="turnover", population="firms")
+    result = ledger.check(shown([15, 15], {"size": ["small", "large"]}), **OF, population="firms")
+    assert (result.verdict, result.new) == ("incomplete", ())
+    assert "are told of several crossings" in result.unjudged[0]
+    # With room for somebody in every cell, nothing more follows.
+    wide = Ledger(ledger.path.with_name("wide.sqlite"))
+    many = Kind("suppressed", least=1, most=60)
+    wide.add(shown([None, None], {"form": ["f", "Total"]}, mark=many), title="Firms", population="firms")
+    wide.add(shown([10, 20], {"area": ["n", "s"]}), title="Areas", variable="turnover", population="firms")
+    assert wide.check(shown([15, 15], {"size": ["small", "large"]}), **OF, population="firms").verdict == "safe"
+
+
+def test_other_times_and_people_and_amounts_alone_tell_nothing(ledger: Ledger) -> None:
+    ledger.add(FIRMS, title="2023", population="firms", period="2023")
+    ledger.add(FIRMS, title="Households", population="households", period="2024")
+    ledger.add(shown([7, 9, 16], AREAS), title="Wages", variable="wages", population="firms", period="2024")
+    result = ledger.check(TURNOVER, **OF, population="firms", period="2024")
+    assert (result.verdict, result.beside) == ("safe", ())
+
+
+def test_somebody_may_contribute_nothing(ledger: Ledger) -> None:
+    """A firm without turnover shows that 0 does not mean nobody; the rest is still judged."""
+    ledger.add(shown([3, 40, 43], AREAS), title="Firms")
+    result = ledger.check(shown([0, 90, 90], AREAS), **OF)
+    assert (result.verdict, result.assumed) == ("safe", ())
+    ledger.add(shown([[0, 3], [20, 20]], {"area": ["n", "s"], "size": ["small", "large"]}), title="Sizes")
+    result = ledger.check(shown([[0, 0], [None, None]], {"area": ["n", "s"], "size": ["small", "large"]}), **OF)
+    assert (result.verdict, result.assumed) == ("safe", ())
+
+
+def test_an_amount_where_nobody_is_counted_is_refused(ledger: Ledger) -> None:
+    ledger.add(shown([0, 42, 42], AREAS), title="Firms")
+    with pytest.raises(DiscreetError, match=r"«Firms» and «Turnover» cannot all be true.*area=n.*--period") as told:
+        ledger.check(shown([5, 85, 90], AREAS), **OF)
+    assert "retag" in str(told.value)
+
+
+def test_amounts_below_0_are_not_judged_with_numbers(ledger: Ledger) -> None:
+    ledger.add(shown([20, 40, 60], AREAS), title="Firms")
+    result = ledger.check(shown([None, None, 90], AREAS, mark=Kind("suppressed", least=-50)), **OF)
+    assert result.verdict == "incomplete"
+    assert any("may be negative" in text for text in result.unjudged)
+
+
+# --- figures that are drawn again --------------------------------------------------------------------------------
+
+ROUNDED = Kind("random", base=3)
+
+
+def test_noise_that_is_drawn_again_is_not_judged_without_a_policy(ledger: Ledger) -> None:
+    groups = {"group": [f"g{i}" for i in range(25)]}
+    ledger.add(shown([6] * 25, groups, kind=ROUNDED), title="First")
+    again = ledger.check(shown([6] * 24 + [9], groups, kind=ROUNDED), title="Second")
+    assert again.verdict == "incomplete"
+    assert "25 figures of «Second» were drawn at random again after «First»" in again.unjudged[0]
+    assert "--policy" in again.unjudged[0]
+    # The same figures once more are no second draw, nearest rounding is none, and one alone says nothing.
+    assert ledger.check(shown([6] * 25, groups, kind=ROUNDED), title="Second").verdict == "safe"
+    assert ledger.check(shown([6] * 25, groups, kind=Kind("conventional", base=3)), title="Near").verdict == "safe"
+    assert ledger.check(shown([6, 9], {"form": ["f", "g"]}, kind=ROUNDED), title="Forms").verdict == "safe"
+
+
+def test_a_policy_weighs_both_draws(ledger: Ledger, tmp_path: Path) -> None:
+    """1/H of what two roundings of one count leave, by enumeration, on either side of the limit."""
+    groups = {"group": ["a", "b"]}
+    ledger.add(shown([6, 9], groups, kind=ROUNDED), title="First")
+    true = np.arange(20)
+
+    def bits(*drawn: int) -> float:
+        p = np.prod([ROUNDED.likelihood(y, true) for y in drawn], axis=0)
+        p = p[p > 0] / p.sum()
+        return float(-(p * np.log2(p)).sum())
+
+    once, twice = 1 / bits(6), 1 / bits(6, 6)
+    assert once < twice
+    for limit, verdict in ((twice + 0.01, "safe"), (twice - 0.01, "unsafe"), (once + 0.01, "unsafe")):
+        policy = tmp_path / f"{verdict}{limit:.2f}.toml"
+        policy.write_text(f'extends = "census"\n[limits]\ndr = {limit}\n')
+        result = ledger.check(shown([6, 9], groups, kind=ROUNDED), title="Second", policy=policy)
+        assert result.verdict == verdict, result
+    assert ledger.check(shown([6, 9], {"x": ["u", "v"]}, kind=ROUNDED), title="Alone", policy=policy).verdict == "safe"

@@ -10,6 +10,7 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -143,13 +144,14 @@ def _beside_the_ledger(
     at = None if plan.ledger is None else plan.place(plan.ledger)
     listed = at is not None and at.exists()
     found: list[ClusterOutcome] = []
-    with TemporaryDirectory() as nothing:
-        with Ledger(at if listed and at is not None else Path(nothing) / "empty.sqlite", create=not listed) as ledger:
-            for number, one in enumerate(outcomes):
-                tell(how.progress, number, len(outcomes), "checking beside the ledger")
-                with_it = [other for other in found if other.release is not None and _meet(plan, one, other)]
-                asked = one.release is not None and (listed or with_it)
-                found.append(_checked(plan, policy, one, with_it, ledger, how) if asked else one)
+    with ExitStack() as stack:
+        empty = Path(stack.enter_context(TemporaryDirectory())) / "empty.sqlite"
+        ledger = stack.enter_context(Ledger(at, create=False) if at is not None and listed else Ledger(empty))
+        for number, one in enumerate(outcomes):
+            tell(how.progress, number, len(outcomes), "checking beside the ledger")
+            with_it = [other for other in found if other.release is not None and _meet(plan, one, other)]
+            asked = one.release is not None and (listed or with_it)
+            found.append(_checked(plan, policy, one, with_it, ledger, how) if asked else one)
     return found
 
 

@@ -148,6 +148,8 @@ class GivenAway:
         deadline = time.monotonic() + SEARCH if limit is None else limit
         nodes = NODES if limit is None else math.inf
         given: dict[Key, Given] = {}
+        # Unions of cells that only other variables are told of are no news if they are sums of this one's own cells.
+        own = () if t.presence is None else tuple({frozenset(sheet.figures.names) for sheet in t.sheets})
         for block in t.blocks:
             mine = np.zeros(units.size, bool)
             mine[t.inner_of(block)] = True
@@ -156,7 +158,7 @@ class GivenAway:
             )
             self.open_sums |= not sums.complete
             for held, value in sums.found:
-                if not is_published(e, held):
+                if not is_published(e, held, own):
                     one = self._union(held, value)
                     given[one.key] = one
         return list(given.values())
@@ -369,8 +371,11 @@ def union_name(space: Space, units: Sequence[int]) -> tuple[str, dict[str, str]]
     return ", ".join(parts) or "total", labels
 
 
-def is_published(equations: Equations, units: Sequence[int]) -> bool:
-    """Say whether a published figure is about just these units, given as indices of positions."""
+def is_published(equations: Equations, units: Sequence[int], own: Sequence[frozenset[str]] = ()) -> bool:
+    """Say whether a published figure is about just these units, given as indices of positions.
+
+    With sets of dimensions, a sum of cells in their crossing counts as published, unless the units are such cells.
+    """
     space = equations.space
     sides = [frozenset(codes.tolist()) for codes in space.grid.decode(equations.positions[list(units)])]
     if math.prod(len(side) for side in sides) != len(units):
@@ -380,5 +385,9 @@ def is_published(equations: Equations, units: Sequence[int]) -> bool:
         first = next(iter(side))
         above = (first,) if not first else axis.above(axis.nodes[first])
         ways.append([node for node in above if side == {node} or axis.under[node] == side])
+    crossed = {axis.name for axis, side in zip(space.axes, sides, strict=True) if side != {0}}
+    for names in own if not any(crossed <= names for names in own) else ():
+        if all(0 in way or axis.name in names for axis, way in zip(space.axes, ways, strict=True)):
+            return True
     at = equations.locate(space.grid.cross(ways))
     return bool((equations.source[at[at >= 0]] >= 0).any())

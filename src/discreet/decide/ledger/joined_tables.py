@@ -35,9 +35,9 @@ REMEDIES = (
     "by a hierarchy with those of both (--hierarchy), a release of some of the people is tagged behind the whole "
     "(--population 'residents > 18+'), a total of some categories has a code of its own that is named "
     "(--part DIMENSION=CODE) and one of everybody the same code everywhere, a corrected release names the one that it "
-    "corrects (--revises ID), and another time is stated (--period). Another amount is stated by --variable; of it "
-    "only where there is none is put together with these. An earlier release that should say so is retagged (discreet ledger retag ID "
-    "--reason …)"
+    "corrects (--revises ID), and another time is stated (--period). What else is added up is stated by "
+    "--variable; of amounts, only where there are some is put together with numbers. An earlier release that should "
+    "say so is retagged (discreet ledger retag ID --reason …)"
 )
 
 ONE_DRAW = 20
@@ -211,11 +211,12 @@ class JoinedTables:
                     found[title] = max(found.get(title, 0), here.size)
         if not found:
             return []
+        count = max(found.values())
         return [
-            f"{many(max(found.values()), 'figure')} of «{self.sheets[-1].entry.title}» {_was(max(found.values()))} drawn "
-            f"at random again after {', '.join(found)}, and without a policy only the possible values are judged, not "
-            "how likely readers of both draws find each; publish the figures that were drawn first, or give a policy "
-            "with a limit on 1/H (--policy)"
+            f"{many(count, 'figure')} of «{self.sheets[-1].entry.title}» {'was' if count == 1 else 'were'} drawn at "
+            f"random again after {', '.join(found)}, and without a policy only the possible values are judged, not how "
+            "likely readers of both draws find each; publish the figures that were drawn first, or give a policy with "
+            "a limit on 1/H (--policy)"
         ]
 
     def _drawn(self, sheet: PublishedTable) -> tuple[IntArray, IntArray]:
@@ -243,10 +244,6 @@ def of_one_population(error: DataError | InfeasibleError, sheets: Sequence[Publi
         f"{', '.join(most)} and {last} cannot all be true of one population: {_clash(str(error))}; {REMEDIES}"
         f"{_silent([sheet.entry for sheet in sheets])}"
     )
-
-
-def _was(count: int) -> str:
-    return "was" if count == 1 else "were"
 
 
 def _judged(column: StatisticColumn) -> bool:

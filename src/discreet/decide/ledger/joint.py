@@ -39,10 +39,12 @@ class Joint:
         )
 
 
-def joint_findings(new: Sequence[PublishedTable], earlier: Sequence[PublishedTable], settings: Settings) -> Joint:
-    """Return what all tables give away together."""
+def joint_findings(
+    new: Sequence[PublishedTable], earlier: Sequence[PublishedTable], settings: Settings, *, same: bool = True
+) -> Joint:
+    """Return what all tables give away together; without ``same`` they are only guessed to be about the same values."""
     laid = lay([*earlier, *new])
-    found = findings_of(laid[len(earlier) :], laid[: len(earlier)], settings)
+    found = findings_of(laid[len(earlier) :], laid[: len(earlier)], settings, same=same)
     return replace(found, unjudged=(*found.unjudged, *of_unrelated(laid, new, earlier)))
 
 
@@ -52,6 +54,8 @@ def findings_of(
     settings: Settings,
     presence: Presence | None = None,
     before: Presence | None = None,
+    *,
+    same: bool = True,
 ) -> Joint:
     """Return what tables that were laid over each other give away, except where nothing relates them.
 
@@ -81,7 +85,7 @@ def findings_of(
         left = min((ends[:2] for ends in (past, own) if ends), key=lambda ends: ends[1] - ends[0], default=None)
         found = LedgerFinding(one.cell, one.name, one.lower, one.upper, left, cause, one.reason, releases, terms, text)
         findings.append(replace(found, units=one.units, sensitive=one.sensitive))
-    unjudged = (*work.unjudged(), *_of_amounts(sums), *tables.drawn_again())
+    unjudged = (*work.unjudged(), *_of_amounts(sums), *(tables.drawn_again() if same else ()))
     return Joint(tuple(sorted(findings, key=_order)), tables.unfinished(), unjudged, work.more_zeros)
 
 

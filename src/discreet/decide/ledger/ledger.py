@@ -312,7 +312,9 @@ class Ledger:
         def read(name: str) -> Release:
             return announced[name].release if name in announced else self._read(past.entries[name], past)
 
-        found = ReleaseCheck(release, entry, held, revised, read, rules, others).outcome(fewest, len(every) + len(coming))
+        found = ReleaseCheck(release, entry, held, revised, read, rules, others).outcome(
+            fewest, len(every) + len(coming)
+        )
         return replace(found, head=past.head.digest)
 
     # --- its life -----------------------------------------------------------------------------------------

@@ -137,7 +137,7 @@ class ReleaseCheck:
             why = "a later release revises the other" if stated else alike([*before, *self.mine], theirs)
             if why:
                 repeated = True
-                self.joint |= same_values(self.mine, before, theirs, self.rules, why)
+                self.joint |= same_values(self.mine, before, theirs, self.rules, why, stated=stated)
             if why and not stated:
                 self.assumed.append(f"{both} were taken to describe the same values, as {why}")
         strangers = e.id not in self.revised and apart(e.population, entry.population)

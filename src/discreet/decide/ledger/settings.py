@@ -158,9 +158,11 @@ class Settings:
             "every change since another time or population, in categories of both, was made by "
             f"{fewest} {people} or more"
         )
+        likely = "" if limits.dr is not None and self.law == "method" else " how likely each of the values left is,"
         return (
-            f"Safe means, against a reader of these releases: {'; '.join(parts)}. What respondents know by their own "
-            "part, and the risk of each table on its own, are not judged here (assess, audit)"
+            f"Safe means, against a reader of these releases: {'; '.join(parts)}; and numbers and amounts of the same "
+            f"respondents give no more away together. What respondents know by their own part,{likely} and the risk of "
+            "each table on its own, are not judged here (assess, audit)"
         )
 
 
