@@ -10,8 +10,10 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from discreet.core.errors import DiscreetError, RequestError
@@ -20,7 +22,9 @@ from discreet.core.parallel import run as run_parallel
 from discreet.core.progress import Progress, tell
 from discreet.core.random import drawn_seed, release_seed
 from discreet.decide.ledger import Ledger
+from discreet.decide.ledger.ledger import Announced
 from discreet.decide.ledger.packing import packed
+from discreet.decide.ledger.settings import Tags
 from discreet.decide.policy import Policy
 from discreet.decide.provenance import digest, versions
 from discreet.programme.cluster_work import ClusterOutcome, Task, work_on
@@ -30,6 +34,8 @@ from discreet.programme.outcome import ProgrammeOutcome
 from discreet.programme.periods import Before, Steady, outcomes_in, plan_in
 from discreet.programme.plan_model import Programme
 
+COUNTED = ("", "count")
+"""What the variable of a cluster of numbers is called."""
 KEPT = ".plan"
 """The folder beside the outputs with what is kept of a run; it is as confidential as the records."""
 
@@ -137,39 +143,79 @@ def _read(file: Path, task: Task) -> ClusterOutcome | None:
 def _beside_the_ledger(
     plan: Programme, policy: Policy, outcomes: Sequence[ClusterOutcome], how: RunOptions
 ) -> list[ClusterOutcome]:
-    """Check every cluster beside what was published before; one that gives something away is withheld."""
-    if plan.ledger is None or not plan.place(plan.ledger).exists():
-        return list(outcomes)
-    found = []
-    with Ledger(plan.place(plan.ledger), create=False) as ledger:
+    """Check every cluster beside what was published before, and beside the clusters before it.
+
+    One that gives something away is withheld.
+    """
+    at = None if plan.ledger is None else plan.place(plan.ledger)
+    listed = at is not None and at.exists()
+    found: list[ClusterOutcome] = []
+    with ExitStack() as stack:
+        empty = Path(stack.enter_context(TemporaryDirectory())) / "empty.sqlite"
+        ledger = stack.enter_context(Ledger(at, create=False) if at is not None and listed else Ledger(empty))
         for number, one in enumerate(outcomes):
             tell(how.progress, number, len(outcomes), "checking beside the ledger")
-            found.append(one if one.release is None else _checked(plan, policy, one, ledger, how))
+            with_it = [other for other in found if other.release is not None and _meet(plan, one, other)]
+            asked = one.release is not None and (listed or with_it)
+            found.append(_checked(plan, policy, one, with_it, ledger, how) if asked else one)
     return found
 
 
-def _checked(plan: Programme, policy: Policy, one: ClusterOutcome, ledger: Ledger, how: RunOptions) -> ClusterOutcome:
+def _meet(plan: Programme, one: ClusterOutcome, other: ClusterOutcome) -> bool:
+    """Say whether two clusters tell something about each other: numbers and amounts, or one variable at two times."""
+    counts = [cluster.variable in COUNTED for cluster in (one, other)]
+    periods = [cluster.period or plan.period for cluster in (one, other)]
+    return counts[0] != counts[1] or (one.variable == other.variable and periods[0] != periods[1])
+
+
+def _checked(
+    plan: Programme,
+    policy: Policy,
+    one: ClusterOutcome,
+    with_it: Sequence[ClusterOutcome],
+    ledger: Ledger,
+    how: RunOptions,
+) -> ClusterOutcome:
     assert one.release is not None
     about = entry_of(plan, one)
-    mine = [entry for entry in ledger.entries() if entry.title == about["title"]]
-    if mine and packed(ledger.release(mine[-1].id)) == packed(one.release):
-        return replace(one, checks=(*one.checks, (True, f"it is in the ledger already, as {mine[-1].id}")))
-    counts = about["variable"] in ("", "count")
+    if (mine := _listed(plan, one, ledger)) is not None:
+        return replace(one, checks=(*one.checks, (True, f"it is in the ledger already, as {mine}")))
     there = {entry.title for entry in ledger.entries()}
     about["revises"] = [title for title in about["revises"] if title in there]
+    # What a policy asks of contributors was judged with the amounts themselves.
+    limits: dict[str, Any] = {"policy": policy}
+    if about["variable"] not in COUNTED:
+        limits = {} if policy.rules.threshold is None else {"threshold": policy.rules.threshold}
     seen = ledger.check(
         one.release,
         **about,
-        policy=policy if counts else None,
+        **limits,
         fewest=plan.fewest,
+        together=[_announced(plan, other) for other in with_it if _listed(plan, other, ledger) is None],
         time_limit=plan.time_limit,
         workers=how.workers,
     )
-    told = f"beside the ledger: {seen.sentence}"
+    told = " ".join([f"beside the {'ledger' if there else 'other tables'}: {seen.sentence}", *seen.arithmetic(1)])
     checks = (*one.checks, (seen.verdict == "safe", told))
     if seen.verdict == "safe":
         return replace(one, checks=checks)
     return replace(one, verdict="withhold", sentence=f"Do not release it: {told}", checks=checks, release=None)
+
+
+def _listed(plan: Programme, one: ClusterOutcome, ledger: Ledger) -> str | None:
+    """Return the id of a cluster that is in the ledger as it is now."""
+    assert one.release is not None
+    title = entry_of(plan, one)["title"]
+    mine = [entry for entry in ledger.entries() if entry.title == title]
+    return mine[-1].id if mine and packed(ledger.release(mine[-1].id)) == packed(one.release) else None
+
+
+def _announced(plan: Programme, one: ClusterOutcome) -> Announced:
+    """Return a cluster as what is published together with another one."""
+    assert one.release is not None
+    about = entry_of(plan, one)
+    tags: Tags = {"population": about["population"], "period": about["period"], "variable": about["variable"]}
+    return Announced(one.release, about["title"], tags)
 
 
 def entry_of(plan: Programme, one: ClusterOutcome) -> dict[str, Any]:
