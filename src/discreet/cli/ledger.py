@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import bundled, options, show
-from discreet.cli.compose import argument, command, option, panel
+from discreet.cli.compose import argument, command, group, option, panel
 from discreet.cli.deadline import left_of
 from discreet.cli.options import in_output, in_published
 from discreet.cli.reading_options import ReleaseFileOptions
@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 in_limits = panel("What counts as given away")
 DEFAULT = Path("ledger.sqlite")
 
-ledger = typer.Typer(
-    name="ledger",
-    help="Keep what has been published, and check new releases against all of it.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
+ledger = group("ledger", "Keep what has been published, and check new releases against all of it.")
 
 File = Annotated[Path, argument("What is published: .csv, .parquet, .xlsx or .tab.", "RELEASE")]
 Id = Annotated[str, argument("The release's id, or its title.", "ID")]
