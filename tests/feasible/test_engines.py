@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.optimize import Bounds as Ranges
 from scipy.optimize import LinearConstraint, linprog, milp
+from tests.lengths import few_or_long
 
 from discreet.core.clock import Clock
 from discreet.core.numerics import FloatArray, IntArray
@@ -145,14 +146,9 @@ def cube_agrees(seed: int) -> int:
     return done
 
 
-@pytest.mark.unmeasured
-def test_three_way_tables_against_integer_programs() -> None:
-    assert sum(cube_agrees(seed) for seed in range(3)) >= 2
-
-
-@pytest.mark.long
-def test_many_three_way_tables_against_integer_programs() -> None:
-    assert sum(cube_agrees(seed) for seed in range(100, 160)) >= 45
+@few_or_long(("seeds", "least"), (range(3), 2), (range(100, 160), 45))
+def test_three_way_tables_against_integer_programs(seeds: range, least: int) -> None:
+    assert sum(map(cube_agrees, seeds)) >= least
 
 
 def test_partners_move_together() -> None:
