@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,7 @@ from discreet.cli.options import in_output
 from discreet.cli.reading_options import NamedOriginal
 from discreet.core.errors import RequestError, require
 from discreet.core.files import write_text
+from discreet.core.json_types import Json
 
 if TYPE_CHECKING:
     from discreet.decide.geography import GeographicDifferences
@@ -136,7 +137,7 @@ class _Found:
         if self.mended is not None:
             console.print(f"\n{self.mended.sentence}")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         return {**self.found.to_dict(), **({} if self.mended is None else {"coarser": self.mended.to_dict()})}
 
     def to_csv(self) -> str:

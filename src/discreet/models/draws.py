@@ -67,7 +67,9 @@ def multinomial_by_tables(base: IntArray, p: FloatArray, draws: int, mean: float
     if rest.size:
         means = np.append(means, mean * p[rest].sum())
     out = np.empty((size, base.size), np.int64)
-    split = samplers.Split(means, heavy, samplers.Weighted(rest, p[rest]), samplers.Weighted(cells, p[cells]))
+    split = samplers.MultinomialCells(
+        means, heavy, samplers.Weighted(rest, p[rest]), samplers.Weighted(cells, p[cells])
+    )
     with samplers.lent(rng) as words:
         samplers.multinomial(words, base, draws, split, out)
     return out

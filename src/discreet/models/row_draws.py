@@ -13,7 +13,7 @@ import numpy as np
 from discreet.core.compiled import spend
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.models import samplers
-from discreet.models.samplers import Short, Split, Start, Tables, Words
+from discreet.models.samplers import MultinomialCells, Short, Start, Tables, Words
 
 CHUNK = 2**14
 """Uniform numbers that are drawn ahead; a round choice, 50 µs of work."""
@@ -96,7 +96,7 @@ def lay(owner: Short, start: int, balls: int, colour: int) -> int:
 
 
 @samplers.multinomial.in_arrays
-def multinomial(words: Words, base: IntArray, draws: int, split: Split, out: IntArray) -> None:
+def multinomial(words: Words, base: IntArray, draws: int, split: MultinomialCells, out: IntArray) -> None:
     """See :func:`discreet.models.samplers.multinomial`."""
     means, heavy, rest, every = split
     tables = samplers.tabulate(np.zeros(means.size), means)

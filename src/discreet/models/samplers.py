@@ -190,7 +190,7 @@ class Weighted(NamedTuple):
     weights: FloatArray
 
 
-class Split(NamedTuple):
+class MultinomialCells(NamedTuple):
     """A multinomial's cells: ``heavy`` ones with a mean of their own, the ``rest`` with one together, and all."""
 
     means: FloatArray
@@ -200,7 +200,7 @@ class Split(NamedTuple):
 
 
 @compiled
-def multinomial(words: Words, base: IntArray, draws: int, split: Split, out: IntArray) -> None:
+def multinomial(words: Words, base: IntArray, draws: int, split: MultinomialCells, out: IntArray) -> None:
     """Fill every row of `out` with base + Multinomial(draws; p).
 
     The cells in `heavy` get independent Poisson counts with the given means, proportional to p, and the cells in `rest`

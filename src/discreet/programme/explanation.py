@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from discreet.core.json_types import Json
 from discreet.core.text import Face, Result, listed, many
 from discreet.programme.crossings import Cluster, Crossing, Group
 from discreet.programme.plan_model import Programme
@@ -59,7 +59,7 @@ class Explanation(Result):
                 told.append(f"{cells} occur in {one.name} and in {other.name}")
         return told
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return {
             "title": self.plan.title,

@@ -281,9 +281,9 @@ class Workbench:
         return Response(job.to_json(), media_type="application/json")
 
     async def _session(self, name: str) -> dict[str, Any]:
-        found = self.workspace.session(name).to_dict()
-        signed = [{**one, "stands": self.workspace.stands(one)} for one in found["signatures"]]
-        return {**found, "signatures": signed}
+        found = self.workspace.session(name)
+        signed = [{**one, "stands": self.workspace.stands(one)} for one in found.signatures]
+        return {**found.to_dict(), "signatures": signed}
 
     async def _keep(self, name: str, request: Request) -> dict[str, Any]:
         self.workspace.keep(name, await _object(request))
