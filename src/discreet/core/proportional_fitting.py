@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from discreet.core.numerics import FloatArray
+from discreet.core.numerics import FloatArray, NumberArray
 
 
-def factors(wanted: FloatArray, given: FloatArray) -> FloatArray:
+def factors(wanted: FloatArray, given: NumberArray) -> FloatArray:
     """Return what turns the sums given into those wanted; a sum of nothing stays nothing.
 
     >>> factors(np.array([6.0, 1.0, 0.0]), np.array([3.0, 0.0, 5.0])).tolist()
