@@ -16,8 +16,8 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.feasible import any_shape
 from discreet.feasible.any_shape import solve_group
 from discreet.feasible.bounds import bounds
-from discreet.feasible.draw.chain import draw_tables
 from discreet.feasible.draw.counting import count_tables
+from discreet.feasible.draw.random_tables import draw_tables
 from discreet.feasible.group_program import GroupProgram, sparse_bounds
 from discreet.feasible.network.flow import network_batch
 from discreet.feasible.network.orientation import oriented

@@ -16,8 +16,8 @@ from discreet.core.errors import LimitError
 from discreet.feasible import any_shape, contradiction, group_search
 from discreet.feasible.any_shape import solve_group
 from discreet.feasible.bounds import Bounds, bounds
-from discreet.feasible.draw.chain import draw_tables
 from discreet.feasible.draw.counting import count_tables
+from discreet.feasible.draw.random_tables import draw_tables
 from discreet.feasible.network.flow import network_batch
 from discreet.feasible.network.orientation import oriented
 from discreet.feasible.proof.bound_proof import check, prove

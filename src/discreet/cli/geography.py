@@ -107,7 +107,7 @@ def geography(
             write_text(mapped.map, svg_map(found, shapes), private=True)
     if mapped.groups is not None and mended is not None:
         write_text(mapped.groups, show.safe_csv(mended.to_csv()), private=True)
-    result = _Found(found, mended)
+    result = _FoundDifferences(found, mended)
     files = [path for path in (mapped.map, mapped.groups) if path is not None]
 
     def face(console: show.Console) -> None:
@@ -122,7 +122,7 @@ def geography(
 
 
 @dataclass(frozen=True)
-class _Found:
+class _FoundDifferences:
     """Differences, and coarser zones if they were asked for."""
 
     found: GeographicDifferences

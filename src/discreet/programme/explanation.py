@@ -12,7 +12,7 @@ from discreet.programme.plan_model import Programme
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation(Result):
+class PlanExplanation(Result):
     """The clusters of a plan, and notes on what was looked at beside them."""
 
     plan: Programme
@@ -81,7 +81,7 @@ class Explanation(Result):
         return Face(["cluster", "protected as one", "crossing", "tables"], rows, self.sentence, left=3)
 
 
-def explain_plan(plan: Programme, notes: Sequence[str] = ()) -> Explanation:
+def explain_plan(plan: Programme, notes: Sequence[str] = ()) -> PlanExplanation:
     """Say which tables of a plan are one problem.
 
     >>> tables = [{"name": "T1", "by": ["region"]}, {"name": "T2", "by": ["region", "size"]}]
@@ -91,7 +91,7 @@ def explain_plan(plan: Programme, notes: Sequence[str] = ()) -> Explanation:
     count    T1+T2             region × size       2
     """
     plan.refuse_faults()
-    return Explanation(plan, plan.clusters(), tuple(notes))
+    return PlanExplanation(plan, plan.clusters(), tuple(notes))
 
 
 def _crossed(plan: Programme, table: Crossing) -> list[str]:

@@ -19,7 +19,7 @@ from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import Dimension, Grid, OnGrid, add_up, locate, recode
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.table import Table
-from discreet.table.units import Change, Columns, Frozen, Level, LevelName, Number, Respondents, Response
+from discreet.table.units import ColumnChange, Columns, Frozen, Level, LevelName, Number, Respondents, Response
 
 if TYPE_CHECKING:
     from discreet.table.arrow_files import Backend
@@ -285,7 +285,7 @@ class Tabulation(OnGrid, Frozen):
 
         return self.with_columns(spread, cells=cells)
 
-    def with_columns(self, change: Change, **about: Any) -> Tabulation:
+    def with_columns(self, change: ColumnChange, **about: Any) -> Tabulation:
         """Return a tabulation with every column of figures changed, and what else is said of it."""
         return replace(
             self,

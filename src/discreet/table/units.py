@@ -26,7 +26,7 @@ Columns: TypeAlias = Mapping[str, NumberArray | None]
 """Figures by name, with a row per cell; None for none."""
 
 
-class Change(Protocol):
+class ColumnChange(Protocol):
     """What makes other columns of columns, whatever they hold."""
 
     def __call__(self, column: npt.NDArray[Number], /) -> npt.NDArray[Number]:
@@ -44,7 +44,7 @@ class Frozen(Copied):
                 value.flags.writeable = False
                 object.__setattr__(self, item.name, value)
 
-    def mapped(self, change: Change) -> Self:
+    def mapped(self, change: ColumnChange) -> Self:
         """Return the same with every array changed, those of bundles inside it too."""
 
         def changed(value: object) -> object:

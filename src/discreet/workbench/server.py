@@ -21,7 +21,7 @@ from starlette.requests import ClientDisconnect
 
 from discreet.core.errors import DiscreetError, RequestError, nearest
 from discreet.workbench.commands import arguments_of, commands_of, shown
-from discreet.workbench.confinement import Reach
+from discreet.workbench.confinement import Confines
 from discreet.workbench.guard import Guard, Keys, TooLargeError, TooSlowError
 from discreet.workbench.policies import listed_policies
 from discreet.workbench.workers import Job, Order, Perform, Workers
@@ -194,7 +194,7 @@ class Workbench:
         if with_ledger:
             arguments.insert(len(command.path), f"--ledger={self.ledger}")
         self.workspace.session(session)
-        reach = Reach(tuple(self.workspace.adopted), str(self.ledger) if with_ledger else None)
+        reach = Confines(tuple(self.workspace.adopted), str(self.ledger) if with_ledger else None)
         order = Order(arguments, shown(arguments), name, values, name in LONG, session, reach)
         return await self._answer(self.workers.submit(order), wait)
 
@@ -219,7 +219,7 @@ class Workbench:
         return await self._convert("excel", source, self.workspace.name(f"{Path(source).stem[:100]}.xlsx"))
 
     async def _convert(self, *arguments: str) -> Response:
-        reach = Reach(tuple(self.workspace.adopted))
+        reach = Confines(tuple(self.workspace.adopted))
         return await self._answer(self.workers.submit(Order(list(arguments), "discreet workbench", reach=reach)), 15.0)
 
     async def _about_ledger(self) -> dict[str, Any]:
