@@ -17,9 +17,9 @@ from discreet.core.errors import LimitError
 from discreet.feasible import any_shape, contradiction, group_search
 from discreet.feasible.any_shape import solve_group
 from discreet.feasible.bounds import Bounds, bounds
-from discreet.feasible.draw import chain
-from discreet.feasible.draw.chain import draw_tables
+from discreet.feasible.draw import random_tables
 from discreet.feasible.draw.counting import count_tables
+from discreet.feasible.draw.random_tables import draw_tables
 from discreet.feasible.network.flow import network_batch
 from discreet.feasible.network.orientation import oriented
 from discreet.feasible.proof.bound_proof import check, prove
@@ -207,8 +207,8 @@ def ringing(monkeypatch: pytest.MonkeyPatch, last: int) -> list[int]:
                 clocks[-1].ring()
             work(number)
 
-    monkeypatch.setattr(chain, "Clock", Kept)
-    monkeypatch.setattr(chain, "run", go_on)
+    monkeypatch.setattr(random_tables, "Clock", Kept)
+    monkeypatch.setattr(random_tables, "run", go_on)
     return rounds
 
 

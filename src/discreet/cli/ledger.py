@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import bundled, options, show
-from discreet.cli.compose import argument, command, option, panel
+from discreet.cli.compose import argument, command, group, option, panel
 from discreet.cli.deadline import left_of
 from discreet.cli.options import in_output, in_published
 from discreet.cli.reading_options import ReleaseFileOptions
@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 in_limits = panel("What counts as given away")
 DEFAULT = Path("ledger.sqlite")
 
-ledger = typer.Typer(
-    name="ledger",
-    help="Keep what has been published, and check new releases against all of it.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
+ledger = group("ledger", "Keep what has been published, and check new releases against all of it.")
 
 File = Annotated[Path, argument("What is published: .csv, .parquet, .xlsx or .tab.", "RELEASE")]
 Id = Annotated[str, argument("The release's id, or its title.", "ID")]
@@ -36,7 +31,7 @@ Reason = Annotated[str, option("Why, for the record.")]
 
 
 @dataclass(frozen=True)
-class Kept:
+class LedgerFile:
     """Where releases are kept, and how what is done is told."""
 
     ledger: Annotated[Path, option("The ledger's file.", envvar="DISCREET_LEDGER", show_default=str(DEFAULT))] = DEFAULT
@@ -128,7 +123,7 @@ def add(
     how: EntryOptions,
     published: Annotated[str | None, option("The day, as 2024-05-31; today by default.")] = None,
     original: Annotated[Path | None, option("The true table: kept beside the ledger, readable by you alone.")] = None,
-    kept: Kept,
+    kept: LedgerFile,
 ) -> None:
     """Record a release as published. When this ends, it is on disk; a ledger is begun if there is none.
 
@@ -149,7 +144,7 @@ def add(
 
 
 @command
-def entries(*, kept: Kept) -> None:
+def entries(*, kept: LedgerFile) -> None:
     """Show what has been published.
 
     Examples:
@@ -176,7 +171,7 @@ def entries(*, kept: Kept) -> None:
 def verify(
     head: Annotated[str | None, option("A head of the chain that was kept elsewhere, as a check prints it.")] = None,
     *,
-    kept: Kept,
+    kept: LedgerFile,
 ) -> None:
     """Check that the ledger is as it was written: its file, the chain of its entries, and the figures of every release.
 
@@ -206,7 +201,7 @@ def check(
     given: GivenOptions,
     how: EntryOptions,
     workers: options.Workers = None,
-    kept: Kept,
+    kept: LedgerFile,
     output: Annotated[Path | None, in_output("Also write the result: .json or .txt.")] = None,
     top: Annotated[int, in_output("How many findings to show.", min=0)] = 10,
 ) -> None:
@@ -258,7 +253,7 @@ def withdraw(
     reason: Reason,
     unseen: Annotated[bool, option("Nobody saw it: checks leave it out from now on.")] = False,
     *,
-    kept: Kept,
+    kept: LedgerFile,
 ) -> None:
     """Mark a release as taken back. Readers may have kept it, so checks still count it unless nobody saw it.
 
@@ -281,7 +276,7 @@ def retag(
     variable: Annotated[str | None, option("What is added up; unchanged by default.")] = None,
     who: Annotated[str, option("Who says so; the user of this machine by default.")] = "",
     *,
-    kept: Kept,
+    kept: LedgerFile,
 ) -> None:
     """Correct what is said about a release: its population, period or variable. What was said before is kept.
 
