@@ -348,3 +348,19 @@ def test_a_table_is_weighted_by_its_own_column(tmp_path: Path) -> None:
     assert "tables 'plain' and 'again' show pizza weighted by nothing and by w" in told
     (tmp_path / "plan.toml").write_text(text.replace('weight = "w"', 'weight = "weigth"'))
     assert "the records have no column 'weigth'" in refused(run("plan", "run", tmp_path / "plan.toml"))
+
+
+@pytest.mark.parametrize(("dr", "verdict"), [("1.0", "withhold"), ('"none"', "protect")])
+def test_no_risk_is_claimed_that_was_judged_with_figures_which_no_table_shows(
+    tmp_path: Path, dr: str, verdict: str
+) -> None:
+    """Of b = b1, c = c1 a reader has 1.16 bits left, and 1.28 were they told c of the others, whom no table shows."""
+    counts = dict(zip(("111", "112", "121", "122", "211", "212", "221", "222"), (0, 2, 1, 3, 1, 1, 2, 1), strict=True))
+    rows = [f"a{a},b{b},c{c}" for (a, b, c), n in counts.items() for _ in range(n)]
+    (tmp_path / "people.csv").write_text("\n".join(["a,b,c", *rows]) + "\n")
+    limits = f'[rules]\nthreshold = 3\ngroup_disclosure = "none"\n[limits]\nr2 = "none"\ntau = "none"\ndr = {dr}\n'
+    (tmp_path / "own.toml").write_text(f'extends = "default"\ninsiders = "none"\n{limits}')
+    tables = table("T1", ["b", "c"]) + table("T2", ["a"]) + table("T3", ["c"], where='{ a = "a1" }')
+    found = made(tmp_path, f'policy = "own.toml"\nprotection = "hide-and-round:limit=3,base=5"\n{PEOPLE}{tables}')
+    assert found.verdict == verdict
+    assert ("no table of the plan shows" in found.clusters[0].sentence) == (verdict == "withhold")
