@@ -53,7 +53,7 @@ def run_plan(plan: Programme, options: RunOptions | None = None) -> ProgrammeOut
     how = options or RunOptions()
     plan.refuse_faults()
     policy = Policy.load(plan.place(plan.policy) if plan.policy.endswith(".toml") else plan.policy)
-    folder = how.folder or plan.place(plan.output.folder)
+    folder = how.folder or plan.written
     inputs = digest(_inputs(plan, policy, how))
     if (before := ProgrammeOutcome.unchanged(plan, folder, inputs)) is not None:
         return before
