@@ -5,7 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -39,6 +41,21 @@ class Ended:
 
     code: int
     seconds: float
+
+
+def tried(name: str, work: Callable[..., object], given: tuple[int, ...]) -> object:
+    """Try one part in a folder that is gone afterwards."""
+    home, begun = Path.cwd(), time.monotonic()
+    with tempfile.TemporaryDirectory(prefix=f"campaign-{name}-") as folder:
+        os.chdir(folder)
+        try:
+            found: Any = work(Path(folder), *given)
+        finally:
+            os.chdir(home)
+    tally = found[0] if isinstance(found, tuple) else found
+    took = f"{sum(tally.tried.values()):,} trials in {time.monotonic() - begun:,.0f} s"
+    print(f"{name}: {took}, {len(tally.failed)} failed", *tally.failed, sep="\n  ", flush=True)
+    return found
 
 
 def run(words: list[str], folder: Path, kill_after: float | None = None) -> Ended:

