@@ -169,6 +169,15 @@ def test_a_folder_of_finished_points_is_cleared_of_what_was_never_finished() -> 
     assert foreign.exists()
 
 
+def test_half_a_copy_of_an_original_is_removed_with_the_next() -> None:
+    Path("table.csv").write_text("area,count\na,5\nb,9\n", encoding="utf-8")
+    Path("ledger.sqlite.originals").mkdir()
+    killed("ledger.sqlite.originals/0123456789.csv.pending")
+    (left,) = Path("ledger.sqlite.originals").glob(".*.part")
+    assert run("ledger", "add", "table.csv", "--original", "table.csv").code == 0
+    assert not left.exists()
+
+
 def test_a_file_that_somebody_is_writing_is_left_alone() -> None:
     def write(part: Path) -> None:
         write_text("result.json", "inner")

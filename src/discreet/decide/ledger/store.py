@@ -9,6 +9,7 @@ committed is in the one file, so a copy of it is whole, and it can be read where
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import DataError, LimitError, RequestError
-from discreet.core.files import PRIVATE_FOLDER, new_whole, sync_folder, write_whole
+from discreet.core.files import PRIVATE_FOLDER, new_whole, remove_orphans, sync_folder, write_whole
 from discreet.decide.ledger.earlier_versions import AMENDMENTS, chained
 from discreet.decide.ledger.history import Event, Head
 
@@ -309,6 +310,7 @@ class Originals:
         """Name the copies of releases that are in the ledger, and remove those that never came to be in it."""
         if not self.folder.is_dir():
             return
+        remove_orphans(self.folder, rf".+{re.escape(self.PENDING)}")
         for pending in self.folder.glob(f"*{self.PENDING}"):
             with suppress(OSError):
                 kept = pending.with_suffix("")
