@@ -57,7 +57,8 @@ def test_each_stratum_gets_its_share() -> None:
     assert isinstance(first, Sampled)
     assert (first.size, round(first.fraction * first.size)) == (people[0], int(0.1 * people[0] + 0.5))
     lower, upper = part.ranges()
-    assert (upper - lower == (people - np.floor(0.1 * people + 0.5))[part.kind]).all()
+    stratum = part.codes[:, part.names.index(by)]
+    assert (upper - lower == (people - np.floor(0.1 * people + 0.5))[stratum]).all()
 
 
 def test_an_empty_stratum_is_known_to_be_empty() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from discreet.core.errors import DiscreetError
 from discreet.core.files import write_text, write_whole
 from discreet.core.json_types import Json
 from discreet.core.text import Face, Result, many
@@ -160,7 +161,8 @@ class ProgrammeOutcome(Result):
             if not same or any(_sha256(folder / name) != found for name, found in files.items()):
                 return None
             clusters = tuple(ClusterOutcome.from_text(text) for text in record["kept"])
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, DiscreetError):
+            # A record that is missing or damaged is no reason to stop: everything is made again.
             return None
         policy = Policy.load(plan.place(plan.policy) if plan.policy.endswith(".toml") else plan.policy)
         return cls(plan, policy, clusters, folder, inputs, 0)

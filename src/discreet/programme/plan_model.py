@@ -194,6 +194,17 @@ class Programme(PlanPart):
         """Return a file that the plan names, from its own folder."""
         return self.folder / file
 
+    @property
+    def written(self) -> Path:
+        """The folder that tables are written to: inside of that of the plan, links resolved."""
+        found = self.place(self.output.folder)
+        if not found.resolve().is_relative_to(self.folder.resolve()):
+            raise RequestError(
+                f"output.folder: {found} lies outside of the folder of the plan, {self.folder.resolve()}; say on the "
+                "command line that it is to be written there (--output)"
+            )
+        return found
+
     def input_files(self) -> list[Path]:
         """Return the files that it reads, as far as they are there, those that a pattern names among them."""
         named = [table.file for table in self.tables]
@@ -243,13 +254,13 @@ class Programme(PlanPart):
     def faults(self) -> Iterator[Fault]:
         """Yield what contradicts itself, with the key that says it."""
         yield from self._faults_of_tables()
-        if not len(self.title.strip()) > 0 or not self.title.isprintable():
-            yield ("title",), f"is {self.title!r}; give a title that can be printed"
+        yield from self._faults_of_texts()
         try:
             ties = self.indicators
         except DiscreetError as error:
             yield ("equations",), str(error)
         else:
+            yield from self._faults_of_output()
             known = {table.value for table in self.tables}
             for number, one in enumerate(ties.equations):
                 if not known & {one.whole, *one.parts}:
@@ -279,7 +290,7 @@ class Programme(PlanPart):
                     "give each a name of its own",
                 )
             seen.setdefault(table.name, number)
-            if not all(part.isalnum() or part in "-_ .×()" for part in table.name) or table.name.startswith("."):
+            if not _names_a_file(table.name):
                 yield (
                     (*here, "name"),
                     f"{table.name!r} cannot be the name of a file; use letters, digits, blanks, - and _",
@@ -290,6 +301,30 @@ class Programme(PlanPart):
             for name in table.where:
                 if name in dimensions:
                     yield (*here, "where"), f"{name!r} is crossed already; leave it out of one of them"
+
+    def _faults_of_texts(self) -> Iterator[Fault]:
+        """Yield texts that go into reports, files and the ledger, and cannot be printed."""
+        if not self.title.strip():
+            yield ("title",), f"is {self.title!r}; give a title that can be printed"
+        texts: dict[tuple[str, ...], str] = {
+            (key,): getattr(self, key) for key in ("title", "period", "vintage", "population")
+        }
+        for number, table in enumerate(self.tables):
+            for key in ("title", "period"):
+                texts["tables", str(number), key] = getattr(table, key)
+        for path, text in texts.items():
+            if not text.isprintable():
+                yield path, f"is {text!r}; give a text that can be printed"
+
+    def _faults_of_output(self) -> Iterator[Fault]:
+        """Yield workbooks of clusters that cannot be files of the folder, or would take the place of another file."""
+        if not self.output.workbook:
+            return
+        tables = {table.name.casefold() for table in self.tables} if "xlsx" in self.output.formats else set()
+        for name in (cluster.name for cluster in self.clusters()):
+            if not _names_a_file(name) or name.casefold() in tables:
+                wrong = "a table is called the same" if _names_a_file(name) else "no file of the folder has such a name"
+                yield ("output", "workbook"), f"the workbook of cluster {name!r} cannot be written: {wrong}; rename it"
 
     def _faults_of_weights(self, ties: Indicators) -> Iterator[Fault]:
         """Yield tables of one variable with different weights: compared with each other, they give weights away."""
@@ -345,6 +380,11 @@ class Programme(PlanPart):
                     f"policy {policy.name!r} lists no protection for tables of {what}; name another, or say which to "
                     "apply (protection)",
                 )
+
+
+def _names_a_file(name: str) -> bool:
+    """Say whether a name is that of a file of a folder, and of none elsewhere or hidden."""
+    return all(part.isalnum() or part in "-_ .×()" for part in name) and not name.startswith(".")
 
 
 def as_list(files: str | tuple[str, ...]) -> tuple[str, ...]:

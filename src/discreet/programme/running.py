@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from discreet.core.errors import DiscreetError, RequestError
-from discreet.core.files import PRIVATE_FOLDER, new_whole, sync_folder, write_text
+from discreet.core.files import PRIVATE_FOLDER, new_whole, remove_orphans, sync_folder, write_text
 from discreet.core.parallel import run as run_parallel
 from discreet.core.progress import Progress, tell
 from discreet.core.random import drawn_seed, release_seed
@@ -59,7 +59,7 @@ def run_plan(plan: Programme, options: RunOptions | None = None) -> ProgrammeOut
     how = options or RunOptions()
     plan.refuse_faults()
     policy = Policy.load(plan.place(plan.policy) if plan.policy.endswith(".toml") else plan.policy)
-    folder = how.folder or plan.place(plan.output.folder)
+    folder = how.folder or plan.written
     inputs = digest(_inputs(plan, policy, how))
     if (before := ProgrammeOutcome.unchanged(plan, folder, inputs)) is not None:
         return before
@@ -278,6 +278,7 @@ def _kept_folder(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     kept = folder / KEPT
     kept.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+    remove_orphans(kept)
     sync_folder(folder)
     return kept
 
