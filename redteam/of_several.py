@@ -236,7 +236,7 @@ def sampled(bench: Bench) -> Iterator[Case]:
         )
     except dc.DiscreetError:
         return
-    data = made.to_dict()
+    data: Any = made.to_dict()
 
     def judged() -> tuple[int, list[Failure]]:
         if data["verdict"] != "release":

@@ -152,8 +152,8 @@ def _assessed_sums(bench: Bench, firms: Firms, *, compared: bool) -> Iterator[Ca
         if compared:
             options = bench.random.choice(({}, {"insiders": "none"}, {"insiders": "none"}))
             grid = [{"name": "suppress", **options}]
-            points = dc.compare(cells, grid, policy=policy, draws=2, audits=1, seed=bench.seed(), workers=1).to_dict()
-            if not any(point["method"] == "suppress" and point["meets"] for point in points["points"]):
+            tried = dc.compare(cells, grid, policy=policy, draws=2, audits=1, seed=bench.seed(), workers=1)
+            if not any(one.point.name == "suppress" and not one.faults for one in tried.points):
                 return
             made = dc.assess(cells, policy, protection=grid[0], seed=bench.seed(), workers=1)
         else:

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from discreet.core.errors import DataError
+from discreet.core.errors import undamaged
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.decide.assess import assess_subject
@@ -138,20 +138,37 @@ class ClusterOutcome:
         data["trial"] = self.release is not None and self.release.trial
         return canonical(plain(data)) + "\n"
 
+    def refuse_odd_types(self) -> None:
+        """Refuse values of other types than a run writes, and a verdict or release that is none."""
+        texts = (self.name, self.variable, self.period, self.sha256, self.sentence, self.method)
+        counts = (
+            self.cells,
+            self.sensitive,
+            *(n for one in self.tables for n in (one.figures, one.hidden, one.sensitive)),
+        )
+        if not all(isinstance(text, str) for text in (*texts, *(one.name for one in self.tables))):
+            raise TypeError("a text is none")
+        if not all(isinstance(n, int) for n in counts) or not isinstance(self.utility, float | int):
+            raise TypeError("a number is none")
+        if self.verdict not in ("release", "protect", "withhold") or (self.verdict == "withhold") != (
+            self.release is None
+        ):
+            raise ValueError(f"its verdict is {self.verdict!r}")
+        if self.release is not None and len(self.release.parts()) != len(self.tables):
+            raise ValueError("a table is missing")
+
     @classmethod
     def from_text(cls, text: str) -> ClusterOutcome:
         """Return the outcome that was written."""
-        try:
+        with undamaged("what was kept of a cluster", "remove it and run the plan again"):
             data = json.loads(text)
             body, trial = data.pop("release"), data.pop("trial")
             release = None if body is None else unpacked(json.dumps(body).encode())
             tables = tuple(TableOutcome(**one) for one in data.pop("tables"))
             checks = tuple((bool(passed), str(told)) for passed, told in data.pop("checks"))
-            found = cls(**{**data, "notes": tuple(data["notes"])}, tables=tables, checks=checks, release=release)
-        except (ValueError, KeyError, TypeError) as error:
-            raise DataError(
-                f"what was kept of a cluster is damaged ({error}); remove it and run the plan again"
-            ) from None
+            notes = tuple(str(note) for note in data.pop("notes"))
+            found = cls(**data, notes=notes, tables=tables, checks=checks, release=release)
+            found.refuse_odd_types()
         return replace(found, release=release.as_trial()) if trial and release is not None else found
 
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError, nearest, require
+from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.table.grid import Copied
 
@@ -289,7 +290,7 @@ class Statistic(Copied):
         up = {"conventional": tie >= 0, "half-even": tie > 0 or (tie == 0 and whole % 2 == 1), "down": False}
         return (-1 if ratio < 0 else 1) * (int(whole) + int(up[self.rounding])) * self.step
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return what is said, as plain data."""
         said: dict[str, Any] = {}
         for item in fields(self):
@@ -381,7 +382,7 @@ class StatisticColumn(Copied):
     def _printed(self) -> IntArray:
         return np.asarray(self.printed, np.int64)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, columns as lists."""
         return {
             "name": self.name,

@@ -65,7 +65,7 @@ class _Terms(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MeasuredPositions:
     """Where the variables of all measures are, and the statistics beside tables that are about them.
 
     The variables of measure m are the positions, m times their number further on.
