@@ -10,7 +10,7 @@ from typing import Any
 
 import discreet as dc
 from redteam import readers
-from redteam.beliefs import Belief, together
+from redteam.beliefs import Belief, enumerated, together
 from redteam.case import Bench, Case, judged_case, sure
 from redteam.judge import Failure, refuted
 from redteam.originals import Firms
@@ -47,17 +47,15 @@ def numbers_beside_amounts(bench: Bench) -> Iterator[Case]:
             data = ledger.check(last, **said, threshold=THRESHOLD).to_dict()
         except dc.DiscreetError:
             return
-    sides = [_beside(world, [release for of, release in made if of == amount]) for amount in (False, True)]
 
     def judged() -> tuple[int, list[Failure]]:
         if data["verdict"] != "safe":
             return 1, []
-        alone = [readers.outsider(known, world) for known in sides]
-        both = _joined(alone, world)
+        sides, first = _sides(world, made), _sides(world, made[:-1])
+        both, before = _joined(sides, world), _joined(first, world)
         found: list[Failure] = []
-        truths = (counted, firms.sums)
-        for known, before, after, truth in zip(sides, alone, both, truths, strict=True):
-            found += _learned(known, before, sure(after, truth), world, small=truth is counted)
+        for known, after, earlier, truth in zip(sides, both, before, (counted, firms.sums), strict=True):
+            found += _learned(known, earlier, sure(after, truth), world, small=truth is counted)
         return 1, found
 
     about = (
@@ -85,16 +83,20 @@ def _protected(bench: Bench, table: Any) -> Any:
     return dc.Release(table, "none")
 
 
-def _beside(world: World, releases: Sequence[Any]) -> Published:
-    known = Published(())
-    for release in releases:
-        known = known.beside(published(release, world, least=1))
-    return known
+def _sides(world: World, made: Sequence[tuple[bool, Any]]) -> tuple[Published, Published]:
+    """Return what releases show of numbers, and of amounts."""
+    numbers, amounts = Published(()), Published(())
+    for amount, release in made:
+        shown = published(release, world, least=1)
+        numbers, amounts = (numbers, amounts.beside(shown)) if amount else (numbers.beside(shown), amounts)
+    return numbers, amounts
 
 
-def _joined(alone: Sequence[Belief], world: World) -> tuple[Belief, Belief]:
+def _joined(sides: Sequence[Published], world: World) -> tuple[Belief, Belief]:
     """Return what is left of numbers and of amounts together: where somebody has a turnover, somebody is counted."""
     size = len(world.leaves)
+    # Of a side that shows nothing, only where somebody can be matters.
+    alone = [readers.outsider(known, world) if known.figures else enumerated(size, (), cap=1) for known in sides]
     numbers, amounts = (list(belief.tables(size)) for belief in alone)
     people, money = ({_where(counts) for counts in some} for some in (numbers, amounts))
     kept = [counts for counts in numbers if any(where <= _where(counts) for where in money)]
@@ -109,7 +111,7 @@ def _where(counts: Counts) -> frozenset[int]:
 
 
 def _learned(known: Published, before: Belief, after: Belief, world: World, *, small: bool) -> Iterator[Failure]:
-    """Go through what follows from numbers and amounts together alone: hidden figures, and small numbers."""
+    """Go through what follows now, and did not before: hidden figures, and small numbers."""
     hidden = {figure.cells for figure in known.hidden}
     printed = {figure.cells for figure in known.figures if figure.name == "exact"}
     every: list[Cells] = [(cell,) for cell in range(len(world.leaves))]
