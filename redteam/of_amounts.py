@@ -52,11 +52,12 @@ def numbers_beside_amounts(bench: Bench) -> Iterator[Case]:
         if data["verdict"] != "safe":
             return 1, []
         sides, first = _sides(world, made), _sides(world, made[:-1])
-        both, before = _joined(sides, world), _joined(first, world)
-        found: list[Failure] = []
-        for known, after, earlier, truth in zip(sides, both, before, (counted, firms.sums), strict=True):
-            found += _learned(known, earlier, sure(after, truth), world, small=truth is counted)
-        return 1, found
+        before, found = _joined(first, world, none=True), list[Failure]()
+        for none in (False, True):
+            both = _joined(sides, world, none=none)
+            for known, after, earlier, truth in zip(sides, both, before, (counted, firms.sums), strict=True):
+                found += _learned(known, earlier, sure(after, truth), world, small=truth is counted)
+        return 2, found
 
     about = (
         world.dimensions,
@@ -92,18 +93,27 @@ def _sides(world: World, made: Sequence[tuple[bool, Any]]) -> tuple[Published, P
     return numbers, amounts
 
 
-def _joined(sides: Sequence[Published], world: World) -> tuple[Belief, Belief]:
-    """Return what is left of numbers and of amounts together: where somebody has a turnover, somebody is counted."""
+def _joined(sides: Sequence[Published], world: World, *, none: bool) -> tuple[Belief, Belief]:
+    """Return what is left of numbers and of amounts together: where somebody has a turnover, somebody is counted.
+
+    A reader may also take it that where nothing is turned over, there is none.
+    """
     size = len(world.leaves)
     # Of a side that shows nothing, only where somebody can be matters.
     alone = [readers.outsider(known, world) if known.figures else enumerated(size, (), cap=1) for known in sides]
     numbers, amounts = (list(belief.tables(size)) for belief in alone)
     people, money = ({_where(counts) for counts in some} for some in (numbers, amounts))
-    kept = [counts for counts in numbers if any(where <= _where(counts) for where in money)]
-    held = [sums for sums in amounts if any(_where(sums) <= where for where in people)]
+    if none:
+        people = money = people & money
+    kept = [counts for counts in numbers if any(_fits(where, _where(counts), none) for where in money)]
+    held = [sums for sums in amounts if any(_fits(_where(sums), where, none) for where in people)]
     found = [together(size, [(counts, 1) for counts in some]) for some in (kept, held)]
     one, other = (replace(belief, open=first.open) for belief, first in zip(found, alone, strict=True))
     return one, other
+
+
+def _fits(money: frozenset[int], people: frozenset[int], none: bool) -> bool:
+    return money == people if none else money <= people
 
 
 def _where(counts: Counts) -> frozenset[int]:
