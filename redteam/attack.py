@@ -9,7 +9,7 @@ from redteam.of_amounts import numbers_beside_amounts
 from redteam.of_chains import chained
 from redteam.of_counts import assessed, audited, proposed, suppressed
 from redteam.of_files import written
-from redteam.of_plans import planned
+from redteam.of_plans import planned, planned_amounts
 from redteam.of_several import drawn_again, linked, released_before, sampled
 from redteam.of_statistics import beside_counts, with_statistics
 from redteam.of_sums import magnitudes
@@ -31,6 +31,7 @@ ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
     (with_statistics, 3),
     (of_respondents, 2),
     (planned, 2),
+    (planned_amounts, 1),
     (numbers_beside_amounts, 2),
 )
 """The attacks, and how often each is made."""

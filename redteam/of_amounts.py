@@ -13,7 +13,7 @@ from redteam import readers
 from redteam.beliefs import Belief, enumerated, together
 from redteam.case import Bench, Case, judged_case, sure
 from redteam.judge import Failure, refuted
-from redteam.originals import Firms
+from redteam.originals import firms_of
 from redteam.published import Published, published
 from redteam.readers import HOLDER
 from redteam.worlds import Cells, Counts, World
@@ -25,7 +25,7 @@ def numbers_beside_amounts(bench: Bench) -> Iterator[Case]:
     """Numbers of firms by some dimensions, and what they turned over by others, checked against one ledger."""
     random = bench.random
     world = World.of(*random.choice(((2, 2), (2, 2), (2, 3), (3,))))
-    firms = _firms(bench, world)
+    firms = firms_of(random, world, (1, 2, 3, 5, 8), "FGHJKLM")
     counted = tuple(len({firm for at, firm, _ in firms.rows if at == cell}) for cell in range(len(world.leaves)))
     crossings = [world.names, *((name,) for name in world.names if len(world.names) > 1)]
     made: list[tuple[bool, Any]] = []
@@ -65,16 +65,6 @@ def numbers_beside_amounts(bench: Bench) -> Iterator[Case]:
         [(amount, release.method, release.parts()[0].names) for amount, release in made],
     )
     yield judged_case("numbers beside amounts", HOLDER, "ledger", about, judged)
-
-
-def _firms(bench: Bench, world: World) -> Firms:
-    """Return a few firms, each in one or two cells."""
-    random = bench.random
-    rows: dict[tuple[int, str], int] = {}
-    for firm in "FGHJKLM"[: random.randint(2, 7)]:
-        for _ in range(random.choice((1, 1, 2))):
-            rows[random.randrange(len(world.leaves)), firm] = random.choice((1, 2, 3, 5, 8))
-    return Firms(world, tuple((cell, firm, value) for (cell, firm), value in rows.items()))
 
 
 def _protected(bench: Bench, table: Any) -> Any:

@@ -18,6 +18,7 @@ from redteam.eyes import held, lines
 from redteam.judge import Failure, judge_known, refuted
 from redteam.of_counts import below
 from redteam.of_several import alike
+from redteam.of_sums import by_firms
 from redteam.published import Published
 from redteam.readers import HOLDER, METHOD, OUTSIDER
 from redteam.worlds import Counts, World
@@ -31,6 +32,8 @@ METHODS = (
     "controlled-rounding:base=3",
     "hide-and-round:limit=3,base=5",
 )
+FEWEST = 3
+"""How many firms the profile for business statistics asks for."""
 BY_FIGURE = ("random-rounding", "conventional-rounding", "hide-and-round")
 TABLES = (("a", "b"), ("a", "c"), ("b", "c"), ("a",), ("c",))
 POLICY = 'extends = "default"\ninsiders = "none"\nas_is = "{}"\n[rules]\nthreshold = {}\ngroup_disclosure = "none"\n'
@@ -111,6 +114,34 @@ def planned(bench: Bench) -> Iterator[Case]:
         both = known.beside(second.seen(folder, world, 1))
         both = replace(both, figures=tuple(dict.fromkeys(both.figures)))
     yield _by_outsider("plan after a plan", world, counts, both, threshold, (*about, second), HOLDER)
+
+
+def planned_amounts(bench: Bench) -> Iterator[Case]:
+    """What firms turned over, in several tables of one plan; every firm reads all of them."""
+    random = bench.random
+    world = World.of(*random.choice(((2, 2), (2, 3), (2, 2, 2))))
+    firms = originals.firms_of(random, world, (1, 2, 3, 5))
+    tables = tuple(one for one in (("a", "b"), *TABLES[1:]) if set(one) <= set(world.names))
+    some = tuple(random.sample(tables, random.randint(1, min(3, len(tables)))))
+    said = 'files = "records.csv"\ncontributor = "firm"'
+    plan = Plan(some, "suppress", "business", random.choice(list(FORMATS)), records=said)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        rows = [",".join((firm, *world.leaves[cell], str(value))) for cell, firm, value in firms.rows]
+        (folder / "records.csv").write_text("\n".join([",".join(("firm", *world.names, "value")), *rows]) + "\n")
+        told = plan.run(folder)
+        if told is None or told["verdict"] == "withhold":
+            return
+        known = plan.seen(folder, world, 1)
+    few = {figure.cells for figure in known.figures if 0 < firms.others(figure.cells) < FEWEST}
+    secret = dict.fromkeys(sorted(few), f"a sum of fewer than {FEWEST} firms")
+
+    def by_outsider() -> tuple[int, list[Failure]]:
+        return 1, list(judge_known(secret, sure(readers.outsider(known, world), firms.sums), "verdict: plan"))
+
+    about = (world.dimensions, firms.rows, plan)
+    yield judged_case("plan of amounts", OUTSIDER, "plan", about, by_outsider)
+    yield from by_firms("plan of amounts", "plan", firms, known, secret, about, firms.names)
 
 
 def _drawn(random: Random) -> Plan:

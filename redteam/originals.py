@@ -98,9 +98,14 @@ class Firms:
 def firms_in(random: Random) -> Firms:
     """Return records of three to five firms, some of them in several cells."""
     world = tree(random) if random.random() < 0.25 else World.of(*random.choice(((3,), (4,), (2, 2))))
-    names = "FGHJK"[: random.randint(2, 5)]
+    return firms_of(random, world, (1, 2, 3, 5, 8, 10, 20))
+
+
+def firms_of(random: Random, world: World, amounts: Sequence[int], names: str = "FGHJK") -> Firms:
+    """Return records of some firms in the cells of a world."""
+    names = names[: random.randint(2, len(names))]
     rows: dict[tuple[int, str], int] = {}
     for firm in names:
         for _ in range(random.choice((1, 1, 2, 3))):
-            rows[random.randrange(len(world.leaves)), firm] = random.choice((1, 2, 3, 5, 8, 10, 20))
+            rows[random.randrange(len(world.leaves)), firm] = random.choice(amounts)
     return Firms(world, tuple((cell, firm, value) for (cell, firm), value in rows.items()))

@@ -26,7 +26,7 @@ CASES = {
     ("magnitudes",): 90,
     ("linked", "released_before", "drawn_again", "sampled"): 77,
     ("written", "chained", "beside_counts", "with_statistics", "of_respondents"): 110,
-    ("planned", "numbers_beside_amounts"): 24,
+    ("planned", "planned_amounts", "numbers_beside_amounts"): 24,
 }
 """How many cases of which attacks; those of one line share a process, which takes as long to start as ten cases."""
 METHODS = (

@@ -194,7 +194,7 @@ class Steady:
         return found
 
     def _readers(self) -> tuple[tuple[Attacker, ...], tuple[str, ...]]:
-        """Return the reader who knows the last figures and how far they can have changed."""
+        """Return the reader who knows what was printed last time and how far it can have changed."""
         if self.said is None or self.said.growth is None or self.before is None:
             return (), ()
         growth, facts, beyond = self.said.growth, [], 0
@@ -209,7 +209,10 @@ class Steady:
                 facts.append(Fact(fact.cell, float(np.ceil(fact.lower)), float(np.floor(fact.upper))))
             else:
                 beyond += 1
-        note = f"Safe too against a reader who knows the last figures, and that they changed by at most {growth:g}%."
+        note = (
+            f"Safe too against a reader who knows what was printed last time, and that it changed by at most {growth:g}%; "
+            "what follows of figures that were hidden then is not put together with it."
+        )
         if beyond:
             note += f" {many(beyond, 'figure')} changed by more, which that reader does not expect."
         return (Attacker("reader of the last figures", knows=tuple(facts)),), (note,)
