@@ -102,7 +102,7 @@ def _r2(case: Case, evidence: Evidence) -> list[Check]:
         value = evidence.risk.value
         found = held(case.policy.limits, "r2", value, f"the risk R2 of the release is {value:.4f}")
         brief = f"R2 of {value:.4f} is above {limit:g}"
-        return [replace(found, text=f"{found.text}; {evidence.risk.driver} drives it", brief=brief)]
+        return [replace(found, text=f"{found.text}; it is driven by {evidence.risk.driver}", brief=brief)]
     if case.subject.table is None:
         return []
     text = f"the limit of {limit:g} on the risk R2 does not apply: the table has one cell that anybody can be in"

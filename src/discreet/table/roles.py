@@ -98,7 +98,9 @@ def roles(
         return Roles()
     if found is None or found not in names:
         raise RequestError(
-            f"there is no column of counts {found or FIGURES[0]!r}; name it, or say that the layout is wide; "
+            f"there is no column {found or FIGURES[0]!r} of counts; name the column that holds them (count=, --count), "
+            "or say that the table is a cross-table (layout='wide', --layout wide), or that every row is a record "
+            "(by=, --by); "
             f"{nearest(found or FIGURES[0], names)}"
         )
     others = [name for name in names if name != found]
