@@ -57,7 +57,7 @@ def reason(*arguments: object) -> str:
         (GOOD + ",m,4\n", "t.csv: line 6: dimension 'area' has an empty category; label every row"),
         (
             GOOD.replace("count", "people"),
-            "t.csv: there is no column 'count' of counts; name the column that holds them (--count), or say that the",
+            "t.csv: there is no column 'count' of counts; name the column that holds them (--count people), or say",
         ),
         ("count\n3\n4\n", "t.csv: there is no dimension beside the column of counts 'count'; add one"),
         (GOOD + "s\n", "t.csv: line 6 has 1 fields, but the header has 3; give every row as many"),
