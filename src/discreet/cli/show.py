@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from discreet.cli.deadline import in_time
-from discreet.core.errors import RequestError
+from discreet.core.errors import RequestError, with_options
 from discreet.core.files import write_text
 from discreet.core.progress import Progress
 from discreet.core.text import one_line
@@ -101,7 +101,7 @@ def write_result(command: str, result: Told, output: Path) -> None:
     if suffix == ".json":
         text = as_json(command, result) + "\n"
     elif suffix == ".txt":
-        text = f"{result}\n"
+        text = f"{with_options(str(result))}\n"
     else:
         to_csv = getattr(result, "to_csv", None)
         text = _slices_csv(cast("Showable", result).to_dict()) if to_csv is None else safe_csv(to_csv())
@@ -162,7 +162,9 @@ def deliver(command: str, result: Told, as_program: bool, output: Path | None, f
         """A console that shows control characters of labels as escapes: a terminal would obey them."""
 
         def print(self, *objects: Any, **how: Any) -> None:
-            super().print(*(shown(clipped(one)) if isinstance(one, str) else one for one in objects), **how)
+            super().print(
+                *(shown(clipped(with_options(one))) if isinstance(one, str) else one for one in objects), **how
+            )
 
     # Labels and messages may hold brackets, which are no markup.
     console = Terminal(highlight=False, emoji=False, markup=False)
