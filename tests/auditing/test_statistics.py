@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.measuring import first_measured
 
 from discreet.auditing.audit import audit
 from discreet.auditing.audit_result import Audit
@@ -89,7 +90,7 @@ def test_values_of_respondents_are_those_of_trying_all(seed: int) -> None:
         "gini": lambda v: Fraction(sum(abs(a - b) for a in v for b in v), 2 * len(v) * sum(v)) if sum(v) else None,
         "quantile": lambda v: sorted(v)[-(-len(v) // 4) - 1],
     }  # fmt: skip
-    for _ in range(60):
+    for _ in first_measured(range(60)):
         n, most = int(rng.integers(2, 5)), int(rng.integers(2, 9))
         truth = [Fraction(int(value)) for value in rng.integers(0, most + 1, n)]
         printed = []

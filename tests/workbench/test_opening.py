@@ -12,7 +12,8 @@ from tests.cli.running import run
 from tests.workbench.people import Person, firms
 from tests.workbench.serving import serving
 
-pytestmark = pytest.mark.xdist_group("workbench")
+# What the server does is measured where others talk to it.
+pytestmark = [pytest.mark.xdist_group("workbench"), pytest.mark.unmeasured]
 
 DROP = """([name, text]) => {
     const carried = new DataTransfer();

@@ -17,13 +17,14 @@ from discreet.decide.policy import Policy
 from discreet.decide.provenance import versions
 from discreet.decide.verdict import RANK
 from discreet.programme.cluster_work import ClusterOutcome, TableOutcome
+from discreet.programme.labels import of_file, presentation
 from discreet.programme.overview import HEADER, overview_page
-from discreet.programme.plan_model import Programme
+from discreet.programme.plan_model import RECORD, Programme
 from discreet.table.figures import Figures
-from discreet.table.presentation import FORMATS, Presentation
+from discreet.table.presentation import FORMATS
 from discreet.table.release import Release
 
-RECORD, REPORT = "record.json", "report.html"
+REPORT = "report.html"
 ENDINGS = {**FORMATS, "flags": "-flags.csv", "sdmx-csv": "-sdmx.csv"}
 """How the file of a table ends in each format, so no two have the same name."""
 
@@ -119,10 +120,10 @@ class ProgrammeOutcome(Result):
     def write(self) -> None:
         """Write all tables that may be published, the report, and last the record; remove what may not."""
         written: dict[str, str] = {}
-        said = Presentation.from_dict(self.plan.output.presentation)
+        said = presentation(self.plan)
         for name, form, release, value in self.files():
             path = self.folder / name
-            style = replace(said, format=form, period=said.period or self.plan.period)
+            style = of_file(said, release, form)
             release.write(path, value=value, mark=self.plan.output.mark, trial=release.trial, style=style)
             written[name] = _sha256(path)
         for table in self.plan.tables:

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from discreet.core.errors import DiscreetError, RequestError, nearest
+from discreet.core.errors import DiscreetError, RequestError, nearest, require
 from discreet.decide.policy import Policy
 from discreet.decide.protections import make_method, parse_method
 from discreet.programme.crossings import FINEST, Cluster, Crossing, clusters_of
@@ -22,6 +22,8 @@ from discreet.table.presentation import Presentation
 
 Name = Annotated[str, Field(min_length=1)]
 Names = tuple[Name, ...]
+RECORD = "record.json"
+"""The record of a run, in the folder that it writes."""
 Fault = tuple[tuple[str, ...], str]
 """The path of a key, and what is wrong with it."""
 
@@ -66,7 +68,8 @@ class DimensionPart(PlanPart):
     """A dimension: its column, or nested columns from the coarsest; its hierarchies; and what its levels are called.
 
     ``levels`` names the levels below the total, the coarsest first, by which tables can be cut; nested columns are
-    their own. ``prefixes`` are lengths of codes, as in NACE or NUTS.
+    their own. ``prefixes`` are lengths of codes, as in NACE or NUTS. ``labels`` is a CSV file of two columns, code and
+    label, whose labels workbooks show.
     """
 
     columns: Names = ()
@@ -90,14 +93,16 @@ class DimensionPart(PlanPart):
 class TablePart(PlanPart):
     """One table: its crossing by dimensions or levels of them, what it adds up, and whom it is about.
 
-    ``where`` keeps the people of one category of each dimension named. ``file`` is a finished table in place of
-    records: then ``by`` are its columns that classify, and ``count`` is that of its counts.
+    ``where`` keeps the people of one category of each dimension named. ``weight`` is a column of weights in place of
+    that of all records; ``""`` leaves the table unweighted. ``file`` is a finished table in place of records: then
+    ``by`` are its columns that classify, and ``count`` is that of its counts.
     """
 
     name: Name
     by: Names = ()
     value: str | None = None
     where: Mapping[str, str] = Field(default_factory=dict)
+    weight: str | None = None
     period: str = ""
     title: str = ""
     file: str | None = None
@@ -189,6 +194,19 @@ class Programme(PlanPart):
         """Return a file that the plan names, from its own folder."""
         return self.folder / file
 
+    def input_files(self) -> list[Path]:
+        """Return the files that it reads, as far as they are there, those that a pattern names among them."""
+        named = [table.file for table in self.tables]
+        if self.records is not None:
+            named += [*as_list(self.records.files), self.records.secret]
+        named += [file for said in self.dimensions.values() for file in (*said.files, said.labels)]
+        named += [self.policy if self.policy.endswith(".toml") else None, self.ledger]
+        named += [f"{self.previous.folder}/{RECORD}"] if self.previous is not None else []
+        found: list[Path] = []
+        for at in (self.place(name) for name in named if name):
+            found += [at] if at.is_file() else [file for file in sorted(at.parent.glob(at.name)) if file.is_file()]
+        return found
+
     def dimension(self, name: str) -> tuple[str, int]:
         """Return the dimension that a name in a crossing means, and the level at which it is cut."""
         for dimension, said in self.dimensions.items():
@@ -210,6 +228,16 @@ class Programme(PlanPart):
         """Return which tables are one problem."""
         return clusters_of([self.crossing(table) for table in self.tables])
 
+    def weight(self, table: TablePart) -> str | None:
+        """Return the column of weights of a table."""
+        return (self.records.weight if table.weight is None and self.records else table.weight) or None
+
+    @property
+    def weights(self) -> dict[str, str | None]:
+        """The column of weights of every cluster, by its name."""
+        weight = {table.name: self.weight(table) for table in self.tables}
+        return {cluster.name: weight[cluster.tables[0].name] for cluster in self.clusters()}
+
     # --- what is wrong with it ----------------------------------------------------------------------------
 
     def faults(self) -> Iterator[Fault]:
@@ -226,8 +254,13 @@ class Programme(PlanPart):
             for number, one in enumerate(ties.equations):
                 if not known & {one.whole, *one.parts}:
                     yield ("equations", str(number)), f"{one.text!r} names no value of a table; take it out"
+            yield from self._faults_of_weights(ties)
         try:
-            Presentation.from_dict(self.output.presentation)
+            said = Presentation.from_dict(self.output.presentation)
+            if all(table.file is None for table in self.tables):
+                shown = {self.dimension(name)[0] for table in self.tables for name in table.by}
+                require(said.columns or (), shown, "no table has the dimension")
+                require(said.labels, shown, "labels are given, but there is no dimension")
         except DiscreetError as error:
             yield ("output", "presentation"), str(error)
         yield from self._faults_of_protection()
@@ -257,6 +290,24 @@ class Programme(PlanPart):
             for name in table.where:
                 if name in dimensions:
                     yield (*here, "where"), f"{name!r} is crossed already; leave it out of one of them"
+
+    def _faults_of_weights(self, ties: Indicators) -> Iterator[Fault]:
+        """Yield tables of one variable with different weights: compared with each other, they give weights away."""
+        first: dict[tuple[str, str], TablePart] = {}
+        for number, table in enumerate(self.tables):
+            here = ("tables", str(number), "weight")
+            if table.file is not None and table.weight is not None:
+                yield here, f"{table.file} is finished, so nothing in it can be weighted; leave weight out"
+                continue
+            family = ties.root(table.value or ""), table.period
+            other = first.setdefault(family, table)
+            if self.weight(other) != self.weight(table):
+                names = [self.weight(one) or "nothing" for one in (other, table)]
+                yield (
+                    here,
+                    f"tables {other.name!r} and {table.name!r} show {family[0] or 'counts'} weighted by {names[0]} and "
+                    f"by {names[1]}; whoever compares them learns about single weights, so give both the same",
+                )
 
     def _faults_of_protection(self) -> Iterator[Fault]:
         try:
