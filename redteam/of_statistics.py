@@ -148,7 +148,7 @@ def with_statistics(bench: Bench) -> Iterator[Case]:
         return
     with tempfile.TemporaryDirectory() as folder:
         rows = lines(made.release.write(Path(folder) / "release.csv")[0], world.names)
-    data = made.to_dict()
+    data: Any = made.to_dict()
     known = held(rows, world, least=least_of(made.release, policy))
     # Beside exact and hidden figures stand statistics of true values.
     true = SAFE in statistic.more and all(figure.name in ("exact", "suppressed") for figure in known.figures)
@@ -176,14 +176,15 @@ def _compared(bench: Bench, original: Any, policy: str, statistic: Stated) -> St
     grid = [{"name": "suppress"}]
     wanted = {COLUMN: replace(statistic, more="").text}
     try:
-        found = dc.compare(
+        found: Any = dc.compare(
             original, grid, policy=policy_of(policy), statistics=wanted, draws=2, audits=1, seed=bench.seed(), workers=1
         ).to_dict()
     except dc.DiscreetError:
         return statistic
     met = [point["parameters"].get("statistics") for point in found["points"] if point["meets"]]
     some = [VARIANTS[name] for name in met if name in VARIANTS]
-    return replace(statistic, **bench.random.choice(some)) if some else statistic
+    chosen: Any = bench.random.choice(some) if some else {}
+    return replace(statistic, **chosen)
 
 
 def _of_figures(beside: Beside, known: Published, world: World) -> Iterator[Failure]:

@@ -69,3 +69,10 @@ def test_lines_fit_and_read_as_words(command: str, folder: Path, monkeypatch: py
     assert plain
     assert [line for line in plain.splitlines() if cell_len(line.rstrip()) > 80] == []
     assert RAW.search(plain) is None, RAW.search(plain)
+
+
+def test_help_says_in_words_what_options_take() -> None:
+    for command in ("plan run", "geography", "uniques size", "protect cell-key", "ledger check", "study"):
+        told = run(*command.split(), "--help").out
+        assert not re.search(r"<(str|bool|path|int|float|list)|x[<>]=|10000000", told), told
+        assert max(map(cell_len, told.splitlines())) <= 80
