@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Mapping
 from itertools import combinations
 from pathlib import Path
 
@@ -364,3 +365,35 @@ def test_no_risk_is_claimed_that_was_judged_with_figures_which_no_table_shows(
     found = made(tmp_path, f'policy = "own.toml"\nprotection = "hide-and-round:limit=3,base=5"\n{PEOPLE}{tables}')
     assert found.verdict == verdict
     assert ("no table of the plan shows" in found.clusters[0].sentence) == (verdict == "withhold")
+
+
+def test_a_sum_of_figures_that_no_table_shows_says_how_far_off_it_may_be(tmp_path: Path) -> None:
+    """A reader of a sum of four rounded figures knows it to 4 · 2; a file that said nothing of it would hide that."""
+    people(tmp_path, 400)
+    (tmp_path / "own.toml").write_text('extends = "default"\n[limits]\nr2 = "none"\ndr = "none"\ntau = "none"\n')
+    head = f'policy = "own.toml"\nprotection = "random-rounding:base=3,additive=true"\n{PEOPLE}{AREA}'
+    found = made(tmp_path, head + table("regions", ["region", "sex"]) + table("women", ["area"], where='{ sex = "f" }'))
+    (cluster,) = found.clusters
+    assert cluster.release is not None
+    truth = tabulate(tmp_path / "people.csv", {"area": ["region", "district"], "sex": "sex"})
+    counts = {_place(truth.label(i)): int(truth.records[i]) for i in range(len(truth))}
+    leaves = {"Total": 12, "r0": 4, "r1": 4, "r2": 4}
+    asked = 0
+    for part in cluster.release.parts():
+        lower, upper = part.ranges()
+        for row in range(len(part)):
+            label = {n: part.labels[n][c] for n, c in zip(part.names, part.codes[row], strict=True)}
+            assert lower[row] <= counts.get(_place(label), 0) <= upper[row]
+            below = leaves.get(label["area"], 1) * (2 if label["sex"] == "Total" else 1)
+            assert upper[row] - int(part.values[row]) == 2 * below
+            asked += below > 1
+    assert asked > 8
+    # Where the finest level is published too, sums say nothing beyond it.
+    both = made(tmp_path, head + table("regions", ["region", "sex"]) + table("all", ["area", "sex"]), tmp_path / "both")
+    shown = both.clusters[0].release
+    assert shown is not None
+    assert any(kind.summed for part in shown.parts() for kind in part.kinds)
+
+
+def _place(label: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    return frozenset((name, code) for name, code in label.items() if code != "Total")
