@@ -7,6 +7,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from tests.plain import data_of
 
 from discreet.core.errors import RequestError
 from discreet.programme.drafting import draft
@@ -47,7 +48,7 @@ def test_twelve_listed_tables_are_four_to_protect_in_two_clusters(pizza: Path) -
     }
     assert found.contained() == ["T1 is contained in T2", "T3, T4 and T5 are contained in T6"]
     assert len(found.tied()) == 2
-    assert found.to_dict()["clusters"][1]["shared"][0]["dimensions"] == ["hrc_naf"]
+    assert data_of(found)["clusters"][1]["shared"][0]["dimensions"] == ["hrc_naf"]
 
 
 def test_a_table_of_part_of_the_levels_alone_is_contained_in_none(pizza: Path) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from discreet.cli import bundled, options, show
-from discreet.cli.compose import argument, command, option, panel
+from discreet.cli.compose import argument, command, group, option, panel
 from discreet.cli.deadline import left_of
 from discreet.cli.options import in_output, in_published
 from discreet.cli.reading_options import ReleaseFileOptions
@@ -23,12 +23,7 @@ if TYPE_CHECKING:
 in_limits = panel("What counts as given away")
 DEFAULT = Path("ledger.sqlite")
 
-ledger = typer.Typer(
-    name="ledger",
-    help="Keep what has been published, and check new releases against all of it.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
+ledger = group("ledger", "Keep what has been published, and check new releases against all of it.")
 
 File = Annotated[Path, argument("What is published: .csv, .parquet, .xlsx or .tab.", "RELEASE")]
 Id = Annotated[str, argument("The release's id, or its title.", "ID")]
@@ -36,7 +31,7 @@ Reason = Annotated[str, option("Why, for the record.")]
 
 
 @dataclass(frozen=True)
-class Kept:
+class LedgerFile:
     """Where releases are kept, and how what is done is told."""
 
     ledger: Annotated[Path, option("The ledger's file.", envvar="DISCREET_LEDGER", show_default=str(DEFAULT))] = DEFAULT
@@ -48,11 +43,11 @@ class Kept:
     ] = None
     json: options.Json = False
 
-    def opened(self, *, create: bool = False) -> Ledger:
+    def opened(self, *, create: bool = False, whole: bool = False) -> Ledger:
         """Open the ledger."""
         from discreet.decide.ledger import Ledger
 
-        return Ledger(self.ledger, create=create, key=self.key)
+        return Ledger(self.ledger, create=create, key=self.key, whole=whole)
 
 
 @dataclass(frozen=True)
@@ -128,7 +123,7 @@ def add(
     how: EntryOptions,
     published: Annotated[str | None, option("The day, as 2024-05-31; today by default.")] = None,
     original: Annotated[Path | None, option("The true table: kept beside the ledger, readable by you alone.")] = None,
-    kept: Kept,
+    kept: LedgerFile,
 ) -> None:
     """Record a release as published. When this ends, it is on disk; a ledger is begun if there is none.
 
@@ -149,7 +144,7 @@ def add(
 
 
 @command
-def entries(*, kept: Kept) -> None:
+def entries(*, kept: LedgerFile) -> None:
     """Show what has been published.
 
     Examples:
@@ -175,8 +170,11 @@ def entries(*, kept: Kept) -> None:
 @command
 def verify(
     head: Annotated[str | None, option("A head of the chain that was kept elsewhere, as a check prints it.")] = None,
+    whole: Annotated[
+        bool, option("A ledger of an earlier version lacks nothing, though no -wal file is by it.")
+    ] = False,
     *,
-    kept: Kept,
+    kept: LedgerFile,
 ) -> None:
     """Check that the ledger is as it was written: its file, the chain of its entries, and the figures of every release.
 
@@ -187,7 +185,7 @@ def verify(
         discreet ledger verify  # is everything as it was added?
         discreet ledger verify --head 5f0c1d2e9ab34c77  # and is nothing missing that was there then?
     """
-    with kept.opened() as book, show.ProgressBar() as bar:
+    with kept.opened(whole=whole) as book, show.ProgressBar() as bar:
         result = book.verify(head, progress=bar)
 
     def face(console: show.Console) -> None:
@@ -206,7 +204,7 @@ def check(
     given: GivenOptions,
     how: EntryOptions,
     workers: options.Workers = None,
-    kept: Kept,
+    kept: LedgerFile,
     output: Annotated[Path | None, in_output("Also write the result: .json or .txt.")] = None,
     top: Annotated[int, in_output("How many findings to show.", min=0)] = 10,
 ) -> None:
@@ -258,7 +256,7 @@ def withdraw(
     reason: Reason,
     unseen: Annotated[bool, option("Nobody saw it: checks leave it out from now on.")] = False,
     *,
-    kept: Kept,
+    kept: LedgerFile,
 ) -> None:
     """Mark a release as taken back. Readers may have kept it, so checks still count it unless nobody saw it.
 
@@ -281,7 +279,7 @@ def retag(
     variable: Annotated[str | None, option("What is added up; unchanged by default.")] = None,
     who: Annotated[str, option("Who says so; the user of this machine by default.")] = "",
     *,
-    kept: Kept,
+    kept: LedgerFile,
 ) -> None:
     """Correct what is said about a release: its population, period or variable. What was said before is kept.
 

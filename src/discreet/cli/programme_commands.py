@@ -8,18 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from discreet.cli import options, show
-from discreet.cli.compose import argument, command, option
+from discreet.cli.compose import argument, command, group, option
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
     from discreet.programme.plan_model import Programme
 
-plan = typer.Typer(
-    name="plan",
-    help="Publish many tables by one command: draft a plan, see what of it is one problem, run it.",
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-)
+plan = group("plan", "Publish many tables by one command: draft a plan, see what of it is one problem, run it.")
 
 File = Annotated[Path, argument("The plan: a .toml file.", "PLAN")]
 

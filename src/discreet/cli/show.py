@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 from discreet.cli.deadline import in_time
 from discreet.core.errors import RequestError
 from discreet.core.files import write_text
+from discreet.core.json_types import Json
 from discreet.core.progress import Progress
 from discreet.core.text import one_line
 
@@ -46,7 +47,7 @@ COLOURS = {
 class Showable(Protocol):
     """What every result offers."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
 
 
@@ -58,7 +59,7 @@ class Assembled:
     text: str
     to_csv: Callable[[], str] | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return self.data
 

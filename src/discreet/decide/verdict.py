@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from discreet.auditing.audit import TIED
+from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray
 from discreet.decide.evidence import Evidence
 from discreet.decide.known_cells import STATES
@@ -49,7 +50,7 @@ class Check:
     reader: str = ""
     brief: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return {
             "check": self.name,

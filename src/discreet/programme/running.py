@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from discreet.core.errors import DiscreetError, RequestError
-from discreet.core.files import PRIVATE_FOLDER, new_whole, sync_folder, write_text
+from discreet.core.files import PRIVATE_FOLDER, new_whole, remove_orphans, sync_folder, write_text
 from discreet.core.parallel import run as run_parallel
 from discreet.core.progress import Progress, tell
 from discreet.core.random import drawn_seed, release_seed
@@ -30,9 +30,9 @@ from discreet.decide.provenance import digest, versions
 from discreet.programme.cluster_work import ClusterOutcome, Task, work_on
 from discreet.programme.finished import finished_clusters
 from discreet.programme.originals import RecordsOfPlan
-from discreet.programme.outcome import RECORD, ProgrammeOutcome
+from discreet.programme.outcome import ProgrammeOutcome
 from discreet.programme.periods import Before, Steady, outcomes_in, plan_in
-from discreet.programme.plan_model import Programme, as_list
+from discreet.programme.plan_model import Programme
 
 COUNTED = ("", "count")
 """What the variable of a cluster of numbers is called."""
@@ -59,7 +59,7 @@ def run_plan(plan: Programme, options: RunOptions | None = None) -> ProgrammeOut
     how = options or RunOptions()
     plan.refuse_faults()
     policy = Policy.load(plan.place(plan.policy) if plan.policy.endswith(".toml") else plan.policy)
-    folder = how.folder or plan.place(plan.output.folder)
+    folder = how.folder or plan.written
     inputs = digest(_inputs(plan, policy, how))
     if (before := ProgrammeOutcome.unchanged(plan, folder, inputs)) is not None:
         return before
@@ -111,17 +111,23 @@ def _worked(tasks: Sequence[Task], kept: Path, how: RunOptions) -> tuple[list[Cl
     known = {task.name: _read(files[task.name], task) for task in tasks}
     todo = [task for task in tasks if known[task.name] is None]
 
-    def work(task: Task) -> ClusterOutcome:
+    alone = how.workers if len(todo) == 1 else 1
+
+    def work(task: Task) -> str:
         try:
-            made = work_on(task, workers=1 if len(todo) > 1 else how.workers)
+            return work_on(task, workers=alone).to_text()
         except DiscreetError as error:
             raise type(error)(f"cluster {task.name!r}: {error}") from None
-        write_text(files[task.name], made.to_text(), private=True)
-        return made
 
-    done = run_parallel(work, todo, workers=how.workers, progress=how.progress, label="protecting clusters")
-    for task, made in zip(todo, done, strict=True):
-        known[task.name] = made
+    run_parallel(
+        work,
+        todo,
+        workers=how.workers,
+        progress=how.progress,
+        label="protecting clusters",
+        apart=True,
+        each=lambda task, text: write_text(files[task.name], text, private=True),
+    )
     # What was read back and what was just made must be the same.
     return [ClusterOutcome.from_text(files[task.name].read_text(encoding="utf-8")) for task in tasks], len(todo)
 
@@ -253,22 +259,9 @@ def publish_outcome(found: ProgrammeOutcome, key: Path | None = None) -> list[st
 
 def _inputs(plan: Programme, policy: Policy, how: RunOptions) -> dict[str, Any]:
     """Return everything that a run depends on as plain data, files by their hashes."""
-    files: dict[str, str] = {}
-    named = [table.file for table in plan.tables if table.file is not None]
-    if plan.records is not None:
-        named += as_list(plan.records.files)
-        named += [plan.records.secret] if plan.records.secret else []
-    named += [file for said in plan.dimensions.values() for file in said.files]
-    named += [plan.ledger] if plan.ledger else []
-    named += [] if plan.previous is None else [f"{plan.previous.folder}/{RECORD}"]
-    for name in named:
-        at = plan.place(name)
-        for file in [at] if at.is_file() else sorted(at.parent.glob(at.name)):
-            if file.is_file():
-                files[str(file)] = _hash(file)
     return {
         "plan": plan.model_dump(mode="json", exclude={"folder"}),
-        "files": {os.path.relpath(name, plan.folder): found for name, found in files.items()},
+        "files": {os.path.relpath(file, plan.folder): _hash(file) for file in plan.input_files()},
         "policy": policy.to_dict(),
         "versions": dict(versions()),
         "seed": None if how.seed is None else hashlib.sha256(str(how.seed).encode()).hexdigest(),
@@ -285,6 +278,7 @@ def _kept_folder(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     kept = folder / KEPT
     kept.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+    remove_orphans(kept)
     sync_folder(folder)
     return kept
 

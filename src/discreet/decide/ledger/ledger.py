@@ -58,15 +58,22 @@ class Ledger:
     """
 
     def __init__(
-        self, path: str | Path, *, create: bool = True, wait: float = WAIT, key: str | Path | bytes | None = None
+        self,
+        path: str | Path,
+        *,
+        create: bool = True,
+        wait: float = WAIT,
+        key: str | Path | bytes | None = None,
+        whole: bool = False,
     ) -> None:
         """Open a ledger, or begin one where there is none, and wait so many seconds for another writer.
 
-        With a key, or the file of one, what is added is signed, and what was signed before is checked.
+        With a key, or the file of one, what is added is signed, and what was signed before is checked. ``whole`` says
+        that a ledger of an earlier version has all its entries, although no log (``-wal``) is beside it.
         """
         self.path = Path(path)
         self._key = read_key(key)
-        self._store = Store(self.path, create=create, wait=wait)
+        self._store = Store(self.path, create=create, wait=wait, whole=whole)
         self.originals = Originals(self.path)
         self._seen: tuple[int, History] | None = None
 

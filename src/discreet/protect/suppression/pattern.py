@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
+from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, IntArray, index_ranges
 from discreet.core.sparse import Rows, row_of, starts_of
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, by_class
@@ -206,7 +206,7 @@ class Pattern:
             f"{share}; cost {self.cost:,}, {best}."
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return totals as plain data."""
         counts = self.counts
         return {
