@@ -299,6 +299,25 @@ def test_amounts_with_many_digits_agree_once_they_are_rounded(tmp_path: Path) ->
     assert len(total.partition(".")[2]) == 2
 
 
+def test_numbers_and_amounts_of_one_plan_are_judged_together(tmp_path: Path) -> None:
+    """Three firms of the north, in three sizes that all have turnover, are one in each."""
+    rows = [f"{i},{'n' if i < 3 else 'sw'[i % 2]},s{i % 3},{50 + 7 * (i % 11)}" for i in range(120)]
+    (tmp_path / "some.csv").write_text("\n".join(["id,region,size,turnover", *rows]) + "\n")
+    records = '[records]\nfiles = "some.csv"\ncontributor = "id"\n'
+    numbers, amounts = table("firms", ["region"]), table("turnover", ["region", "size"], "turnover")
+    found = made(tmp_path, BUSINESS + records + numbers + amounts)
+    assert {one.name: one.verdict for one in found.clusters} == {"count": "release", "turnover": "withhold"}
+    passed, told = found.clusters[1].checks[-1]
+    assert not passed
+    assert "beside the other tables" in told
+    assert "count of region=n, size=s0 = [region=n in «firms · count · 2024»]" in told
+    assert not (tmp_path / "published" / "turnover.csv").exists()
+    # By the same cells, numbers and amounts tell nothing about each other.
+    same = made(tmp_path, BUSINESS + records + table("sizes", ["size"]) + table("by size", ["size"], "turnover"))
+    assert [one.verdict for one in same.clusters] == ["release", "release"], same.clusters
+    assert same.clusters[1].checks[-1][0]
+
+
 def test_workbooks_show_the_labels_of_a_file_and_other_files_the_codes(tmp_path: Path) -> None:
     firms(tmp_path)
     (tmp_path / "sizes.csv").write_text("code,label\ns0,below 10\ns1,10 to 49\ns2,50 and more\n")
