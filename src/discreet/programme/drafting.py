@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 from discreet.core.errors import DataError, RequestError
 from discreet.table.arrow_files import read_arrow
@@ -53,12 +52,12 @@ def _from(folder: Path, file: Path) -> str:
     return Path(os.path.relpath(file.resolve(), folder.resolve())).as_posix()
 
 
-def _columns(file: Path) -> dict[str, list[Any]]:
+def _columns(file: Path) -> dict[str, list[object]]:
     found = read_arrow(file)
     return {name: found[name].to_pylist() for name in found.column_names}
 
 
-def _numeric(column: Sequence[Any]) -> bool:
+def _numeric(column: Sequence[object]) -> bool:
     """Say whether a column holds amounts: numbers with decimals, or more different ones than a dimension has."""
     texts = [str(one) for one in column[:2000] if one not in (None, "")]
     numbers = [text for text in texts if re.fullmatch(r"-?\d+([.,]\d+)?(e-?\d+)?", text, re.IGNORECASE)]
@@ -67,7 +66,7 @@ def _numeric(column: Sequence[Any]) -> bool:
     return any(not text.lstrip("-").isdecimal() for text in numbers) or len(set(numbers)) > MOST or _own(column)
 
 
-def _own(column: Sequence[Any]) -> bool:
+def _own(column: Sequence[object]) -> bool:
     """Say whether most records have an entry of their own: then it says who or how much, and classifies nobody."""
     return len(set(column)) * 2 > len(column)
 
@@ -75,7 +74,7 @@ def _own(column: Sequence[Any]) -> bool:
 # --- a list of tables ---------------------------------------------------------------------------------------
 
 
-def _from_list(file: str, columns: Mapping[str, Sequence[Any]]) -> str:
+def _from_list(file: str, columns: Mapping[str, Sequence[object]]) -> str:
     """Draft from a list of tables: name, indicator and crossing variables, each with the name of its hierarchy."""
     lowered = {name.lower(): name for name in columns}
     spans = sorted(name for name in lowered if re.fullmatch(r"spanning_\d+", name))
@@ -83,7 +82,7 @@ def _from_list(file: str, columns: Mapping[str, Sequence[Any]]) -> str:
         raise DataError(f"{file} lists no crossing variables; give columns spanning_1, spanning_2 …")
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
-    def said(row: Mapping[str, Any], name: str) -> str:
+    def said(row: Mapping[str, object], name: str) -> str:
         return str(row.get(lowered.get(name, ""), None) or "").strip()
 
     levels: dict[str, dict[str, None]] = {}
@@ -128,7 +127,7 @@ def _equations(sums: Mapping[str, Iterable[str]]) -> str:
 # --- requested cells ----------------------------------------------------------------------------------------
 
 
-def _total(name: str, column: Sequence[Any], totals: Mapping[str, str]) -> str | None:
+def _total(name: str, column: Sequence[object], totals: Mapping[str, str]) -> str | None:
     """Return the code of the total in a column of requested cells."""
     if name in totals:
         if totals[name] not in set(map(str, column)):
@@ -138,7 +137,7 @@ def _total(name: str, column: Sequence[Any], totals: Mapping[str, str]) -> str |
     return next((code for code in TOTALS if code in found), None)
 
 
-def _from_cells(file: str, columns: Mapping[str, Sequence[Any]], totals: Mapping[str, str]) -> str:
+def _from_cells(file: str, columns: Mapping[str, Sequence[object]], totals: Mapping[str, str]) -> str:
     """Draft from requested cells: the crossings of the dimensions that are not at their total."""
     what = next(name for name in columns if name.lower() in WHAT)
     when = next((name for name in columns if name.lower() in WHEN), None)
@@ -177,7 +176,7 @@ def _from_cells(file: str, columns: Mapping[str, Sequence[Any]], totals: Mapping
 # --- records and finished tables ----------------------------------------------------------------------------
 
 
-def _from_records(file: Path, columns: Mapping[str, Sequence[Any]], place: str) -> str:
+def _from_records(file: Path, columns: Mapping[str, Sequence[object]], place: str) -> str:
     """Draft from records: every pair of dimensions, for every amount, or for the number of records."""
     weights = [name for name in columns if "weight" in name.lower()]
     rest = {name: found for name, found in columns.items() if name not in weights}
@@ -210,7 +209,7 @@ def _from_records(file: Path, columns: Mapping[str, Sequence[Any]], place: str) 
     return "\n".join([*parts, *tables])
 
 
-def _nested(columns: Mapping[str, Sequence[Any]]) -> list[list[str]]:
+def _nested(columns: Mapping[str, Sequence[object]]) -> list[list[str]]:
     """Put columns into chains in which each code lies under one code of the column before it."""
     chains: list[list[str]] = []
     for name in sorted(columns, key=lambda one: len(set(columns[one]))):
