@@ -118,8 +118,10 @@ def test_the_risk_of_a_policy_is_that_to_a_reader_who_knows_the_method(ledger: L
     ledger.add(drawn, title="First")
     again = ledger.check(drawn, title="Again", policy="census")
     assert [(f.name, f.lower, f.upper, f.reason) for f in again.new] == [("area=n", 0, 2, "risk 0.8346, more than 0.7")]
-    # One limit by itself is judged as an audit judges it by default: all values alike.
-    assert ledger.check(drawn, title="Again", dr=0.7).verdict == "safe"
+    # One limit by itself is judged as an audit judges it by default: all values alike, and no two draws together.
+    alike = ledger.check(drawn, title="Again", dr=0.7)
+    assert (alike.verdict, alike.new) == ("incomplete", ())
+    assert "were drawn at random again after «First»" in alike.unjudged[0]
 
 
 def test_a_risk_that_cannot_be_shown_is_incomplete(ledger: Ledger) -> None:

@@ -65,7 +65,8 @@ class Person:
             viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
         )
         self.page = self.context.new_page()
-        self.page.set_default_timeout(180_000)
+        # What is waited for comes to stay, so only a fault waits as long as this, on the busiest machine.
+        self.page.set_default_timeout(600_000)
         self.complaints: list[str] = []
         self.foreign: list[str] = []
         host = address.split("/")[2]
@@ -129,6 +130,12 @@ class Person:
         self.page.wait_for_function(
             "([word, gone]) => document.querySelector('#command').textContent.includes(word) !== gone", arg=[word, gone]
         )
+
+    @contextmanager
+    def keeping(self, part: str) -> Iterator[None]:
+        """Do something, and wait until the server keeps a state of the page that says so."""
+        with self.page.expect_response(lambda r: r.request.method == "PUT" and part in (r.request.post_data or "")):
+            yield
 
     def wait_for_reasons(self) -> None:
         """Wait until the chosen cell is explained."""

@@ -11,7 +11,8 @@ from tests.workbench.people import Person, firms, patients, person_at, visiting
 from tests.workbench.serving import Server, serving
 from tests.workbench.test_daily import book
 
-pytestmark = pytest.mark.xdist_group("workbench")
+# What the server does is measured where others talk to it.
+pytestmark = [pytest.mark.xdist_group("workbench"), pytest.mark.unmeasured]
 
 NAMELESS = """() => {
     const controls = document.querySelectorAll('button, input, select, textarea, a, iframe, [role=grid], svg');

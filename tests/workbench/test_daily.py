@@ -10,7 +10,8 @@ import openpyxl
 import pytest
 from tests.workbench.people import GAPS, Person, firms, patients, visiting
 
-pytestmark = pytest.mark.xdist_group("workbench")
+# What the server does is measured where others talk to it.
+pytestmark = [pytest.mark.xdist_group("workbench"), pytest.mark.unmeasured]
 
 TREE = "north\n@n1\n@n2\n@n3\nsouth\n@s1\n@s2\n"
 HIDES = "r,c,count\na,x,x\na,y,5\na,Total,8\nb,x,9\nb,y,7\nb,Total,16\nTotal,x,12\nTotal,y,12\nTotal,Total,24\n"
@@ -145,9 +146,9 @@ def test_one_finds_ones_way_in_a_cross_table_with_totals(opened: Any, tmp_path: 
             seen.add(page.get_attribute("#chosen-cell", "aria-label"))
         assert len(seen) == sensitive
         # Pivoted, the ages are down; a reload keeps it.
-        page.select_option("[data-tool=across]", "area")
+        with person.keeping('"across":"area"'):
+            page.select_option("[data-tool=across]", "area")
         assert columns(person) == ["Ashby", "Borrow", "Cole", "Dunn"]
-        page.wait_for_timeout(400)
         page.reload()
         page.wait_for_selector("#sensitive")
         assert heads(person) == ["0-19", "20-64", "65+"]
@@ -217,9 +218,9 @@ def test_undo_survives_a_reload(opened: Any, tmp_path: Path) -> None:
         page.wait_for_selector("#use")
         person.use()
         page.fill("#rules [name=threshold]", "9")
-        page.click("#rules button[type=submit]")
-        person.wait_for("threshold=9")
-        page.wait_for_timeout(400)
+        with person.keeping("threshold=9"):
+            page.click("#rules button[type=submit]")
+            person.wait_for("threshold=9")
         page.reload()
         person.wait_for("threshold=9")
         page.click("#undo")

@@ -11,7 +11,8 @@ import pytest
 from tests.cli.running import run
 from tests.workbench.people import firms, visiting
 
-pytestmark = pytest.mark.xdist_group("workbench")
+# What the server does is measured where others talk to it.
+pytestmark = [pytest.mark.xdist_group("workbench"), pytest.mark.unmeasured]
 
 DROP = """([name, text]) => {
     const carried = new DataTransfer();

@@ -12,7 +12,8 @@ from tests.cli.running import run
 from tests.workbench.people import Person, answer, firms, patients, visiting
 from tests.workbench.serving import serving
 
-pytestmark = pytest.mark.xdist_group("workbench")
+# What the server does is measured where others talk to it.
+pytestmark = [pytest.mark.xdist_group("workbench"), pytest.mark.unmeasured]
 
 
 def test_the_publisher_reaches_a_verdict_and_exports(opened: Any, tmp_path: Path) -> None:

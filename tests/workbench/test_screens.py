@@ -15,10 +15,10 @@ pytestmark = pytest.mark.xdist_group("workbench")
 
 
 @pytest.fixture(scope="module")
-def thousand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def thousand(tmp_path_factory: pytest.TempPathFactory, patiently: dict[str, str]) -> Iterator[Server]:
     """A workbench with tables of 1,000 and of 100,000 cells."""
     folder = tmp_path_factory.mktemp("large")
-    with serving(*tables(folder)) as server:
+    with serving(*tables(folder), env=patiently) as server:
         yield server
 
 
@@ -116,25 +116,29 @@ def test_a_long_comparison_survives_a_reload_and_can_be_cancelled(opened: Any, t
         person.open("thousand.csv")
         person.step("compare")
         page.select_option("#more", "random-rounding:base=3")
-        person.compare(20000, "conventional-rounding:base=5", "random-rounding:base=3", "table-swapping:rate=0.3")
-        page.wait_for_selector("progress")
-        page.reload()
-        page.wait_for_selector("progress")
-        # The map fills while the rest runs.
-        page.wait_for_selector("#partial [data-point^='conventional']")
-        page.click("text=Cancel")
-        page.wait_for_selector("#cancelled")
+        with thousand.held():
+            person.compare(20, "conventional-rounding:base=5", "random-rounding:base=3", "patient")
+            page.wait_for_selector("progress")
+            page.reload()
+            page.wait_for_selector("progress")
+            # The map fills while the rest runs.
+            page.wait_for_selector("#partial [data-point^='conventional']")
+            page.click("text=Cancel")
+            page.wait_for_selector("#cancelled")
         assert page.query_selector("#partial [data-point^='conventional']") is not None
 
 
-def test_what_is_cancelled_is_taken_up_again(opened: Any, thousand: Server) -> None:
+def test_what_is_cancelled_is_taken_up_again(
+    opened: Any, thousand: Server, patience: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(patience)
     with person_at(opened, thousand, "resume") as (person, page):
         person.open("thousand.csv")
-        # The second takes many times as long as the first, so there is time to cancel on any machine.
-        person.compare(3000, "conventional-rounding:base=5", "table-swapping:rate=0.3")
-        page.wait_for_selector("#partial [data-point^='conventional']")
-        page.click("text=Cancel")
-        page.wait_for_selector("#cancelled")
+        with thousand.held():
+            person.compare(20, "conventional-rounding:base=5", "patient", "table-swapping:rate=0.3")
+            page.wait_for_selector("#partial [data-point^='conventional']")
+            page.click("text=Cancel")
+            page.wait_for_selector("#cancelled")
         points = f"{thousand.folder}/{shlex.split(person.command())[-2].partition('=')[2]}"
         kept = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in Path(points).glob("*.json")}
         assert kept

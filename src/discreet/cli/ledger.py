@@ -43,11 +43,11 @@ class LedgerFile:
     ] = None
     json: options.Json = False
 
-    def opened(self, *, create: bool = False) -> Ledger:
+    def opened(self, *, create: bool = False, whole: bool = False) -> Ledger:
         """Open the ledger."""
         from discreet.decide.ledger import Ledger
 
-        return Ledger(self.ledger, create=create, key=self.key)
+        return Ledger(self.ledger, create=create, key=self.key, whole=whole)
 
 
 @dataclass(frozen=True)
@@ -170,6 +170,9 @@ def entries(*, kept: LedgerFile) -> None:
 @command
 def verify(
     head: Annotated[str | None, option("A head of the chain that was kept elsewhere, as a check prints it.")] = None,
+    whole: Annotated[
+        bool, option("A ledger of an earlier version lacks nothing, though no -wal file is by it.")
+    ] = False,
     *,
     kept: LedgerFile,
 ) -> None:
@@ -182,7 +185,7 @@ def verify(
         discreet ledger verify  # is everything as it was added?
         discreet ledger verify --head 5f0c1d2e9ab34c77  # and is nothing missing that was there then?
     """
-    with kept.opened() as book, show.ProgressBar() as bar:
+    with kept.opened(whole=whole) as book, show.ProgressBar() as bar:
         result = book.verify(head, progress=bar)
 
     def face(console: show.Console) -> None:

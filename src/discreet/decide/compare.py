@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.core.effort import Effort, WorkOptions
 from discreet.core.errors import RequestError
-from discreet.core.files import write_text
+from discreet.core.files import remove_orphans, write_text
 from discreet.core.json_types import Json
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
@@ -344,6 +344,7 @@ class _Kept:
     def __init__(self, folder: Path, case: Case, plan: ComparisonPlan) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            remove_orphans(folder)
         except OSError as error:
             raise RequestError(f"{folder} cannot be used to keep results ({error.strerror}); name a folder") from None
         self.folder = folder

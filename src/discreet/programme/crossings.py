@@ -107,7 +107,13 @@ class Cluster:
             "period": self.period,
             "dimensions": list(self.dimensions),
             "protect": [
-                {"group": g.name, "tables": [t.name for t in g.tables], "widest": g.widest.name} for g in self.groups
+                {
+                    "group": group.name,
+                    "tables": [one.name for one in group.tables],
+                    "widest": group.widest.name,
+                    "dimensions": [name for name in self.dimensions if name in group.dimensions],
+                }
+                for group in self.groups
             ],
             "shared": [{"groups": [a.name, b.name], "dimensions": list(names)} for a, b, names in self.shared()],
         }

@@ -63,6 +63,7 @@ class PlanExplanation(Result):
         """Return plain data."""
         return {
             "title": self.plan.title,
+            "sentence": self.sentence,
             "tables": len(self.plan.tables),
             "protect": len(self.groups),
             "clusters": [cluster.to_dict() for cluster in self.clusters],

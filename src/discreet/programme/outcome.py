@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from discreet.core.errors import DiscreetError
 from discreet.core.files import write_text, write_whole
 from discreet.core.json_types import Json
 from discreet.core.text import Face, Result, many
@@ -17,13 +18,14 @@ from discreet.decide.policy import Policy
 from discreet.decide.provenance import versions
 from discreet.decide.verdict import RANK
 from discreet.programme.cluster_work import ClusterOutcome, TableOutcome
+from discreet.programme.labels import of_file, presentation
 from discreet.programme.overview import HEADER, overview_page
-from discreet.programme.plan_model import Programme
+from discreet.programme.plan_model import RECORD, Programme
 from discreet.table.figures import Figures
-from discreet.table.presentation import FORMATS, Presentation
+from discreet.table.presentation import FORMATS
 from discreet.table.release import Release
 
-RECORD, REPORT = "record.json", "report.html"
+REPORT = "report.html"
 ENDINGS = {**FORMATS, "flags": "-flags.csv", "sdmx-csv": "-sdmx.csv"}
 """How the file of a table ends in each format, so no two have the same name."""
 
@@ -123,10 +125,10 @@ class ProgrammeOutcome(Result):
     def write(self) -> None:
         """Write all tables that may be published, the report, and last the record; remove what may not."""
         written: dict[str, str] = {}
-        said = Presentation.from_dict(self.plan.output.presentation)
+        said = presentation(self.plan)
         for name, form, release, value in self.files():
             path = self.folder / name
-            style = replace(said, format=form, period=said.period or self.plan.period)
+            style = of_file(said, release, form)
             release.write(path, value=value, mark=self.plan.output.mark, trial=release.trial, style=style)
             written[name] = _sha256(path)
         for table in self.plan.tables:
@@ -159,7 +161,8 @@ class ProgrammeOutcome(Result):
             if not same or any(_sha256(folder / name) != found for name, found in files.items()):
                 return None
             clusters = tuple(ClusterOutcome.from_text(text) for text in record["kept"])
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, DiscreetError):
+            # A record that is missing or damaged is no reason to stop: everything is made again.
             return None
         policy = Policy.load(plan.place(plan.policy) if plan.policy.endswith(".toml") else plan.policy)
         return cls(plan, policy, clusters, folder, inputs, 0)

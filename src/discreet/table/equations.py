@@ -285,6 +285,7 @@ def equations_of(
     most: float | None = None,
     asked: Asked | None = None,
     layout: Layout | None = None,
+    on: Layout | None = None,
 ) -> Equations:
     """State what is published about the cells of one or several linked tables.
 
@@ -298,6 +299,7 @@ def equations_of(
             labels along each. Sums that neither a table nor this needs are then left out, which saves much if
             margins are not published, or if tables form a cycle. None for all.
         layout: that of the same tables with other figures, which is then not laid out again.
+        on: a layout of these and other tables, which is taken as it is: nothing is known of what only others show.
 
     >>> both = {"r": [1, 2, "Total"], "c": [1, 2, "Total"]}
     >>> shown = Figures.from_array([[3, None, 5], [4, None, 9], [7, 7, 14]], both)
@@ -309,7 +311,9 @@ def equations_of(
     if beside:
         # A statistic may be of sums that no table shows.
         asked = None
-    if layout is None or not layout.serves(parts, about, asked):
+    if on is not None:
+        layout = on
+    elif layout is None or not layout.serves(parts, about, asked):
         layout = lay_out(parts, about, asked)
     decimals = max(part.decimals for part in parts)
     ends = round(least * 10**decimals), None if most is None else round(most * 10**decimals)

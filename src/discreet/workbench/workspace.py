@@ -103,6 +103,18 @@ class Workspace:
         self.adopted.append(str(path.resolve()))
         return name
 
+    def plans(self) -> list[str]:
+        """List the plans that were named on the command line, and that no upload has replaced."""
+        found = []
+        for path in sorted(self.folder.glob("*.toml")):
+            if path.is_symlink() and str(path.resolve()) in self.adopted:
+                try:
+                    told = tomllib.loads(path.read_text(encoding="utf-8"))
+                except (OSError, ValueError):
+                    continue
+                found += [path.name] if "tables" in told else []
+        return found
+
     def path(self, name: str) -> Path:
         """Return a file of the folder."""
         path = self.folder / name

@@ -115,7 +115,8 @@ class LedgerCheck:
     one without a period is about the same time. ``left_out`` counts the releases of the ledger that were not to be
     looked at: with any of them, nothing is said about joining the ledger. ``more_zeros`` says that not all figures of 0
     that follow are listed, and ``meaning`` what safe promises, and against whom. ``head`` is the head of the ledger's
-    chain: kept elsewhere, it shows whether anything is cut off later (``ledger verify --head``).
+    chain: kept elsewhere, it shows whether anything is cut off later (``ledger verify --head``). ``beside`` are the
+    releases of amounts beside numbers, or of numbers beside amounts, by which it was judged who is there.
     """
 
     verdict: Verdict
@@ -133,6 +134,7 @@ class LedgerCheck:
     meaning: str = ""
     policy: str = ""
     head: str = ""
+    beside: tuple[Entry, ...] = ()
 
     @property
     def new(self) -> tuple[LedgerFinding, ...]:
@@ -161,6 +163,8 @@ class LedgerCheck:
     def _met(self) -> str:
         """Say which releases it was put together and compared with."""
         met = f"put together with {many(len(self.linked), 'earlier release')}" if self.linked else "on its own"
+        if self.beside:
+            met += f", beside {many(len(self.beside), 'release')} of other variables (who is there)"
         if self.compared:
             others = "about other times or populations, or with other versions of the figures"
             met += f", compared with {many(len(self.compared), 'release')} {others}"

@@ -228,6 +228,11 @@ def tabulations(originals: Original | Sequence[Original], empty: bool = False) -
             raise RequestError(f"a {type(one).__name__} is no table; give tables or tabulations")
         table = Tabulation.from_table(one) if isinstance(one, Table) else one
         made.append(table.with_empty_cells() if empty else table)
+    if len({bool(table.responses) for table in made}) > 1:
+        raise RequestError(
+            "one of the linked tables is of amounts and another of numbers, which are not equal; protect numbers and "
+            "amounts one by one and check them together (discreet ledger check --variable), or in one plan"
+        )
     return tuple(made)
 
 

@@ -86,6 +86,8 @@ class Kind(metaclass=_Named):
     """Whether the figure is a sum of published ones, and adds nothing to them."""
     signed: ClassVar[bool] = False
     """Whether a published count can be negative."""
+    drawn: ClassVar[bool] = True
+    """Whether the figure may be a random draw, so one drawn anew says more."""
     tied: ClassVar[bool] = False
     """Whether a reader who solves for all figures at once may narrow the ranges: then no interval is called safe."""
 

@@ -104,6 +104,9 @@ def open_input(connection: Any, source: Source, spec: TableSpec, folder: Path) -
         elif source.kind == "database":
             connection.execute(f"ATTACH {literal(source.paths[0])} AS discreet_source (READ_ONLY)")
             connection.execute("USE discreet_source")
+            # A query, or a view of the database, reads and writes no other file and loads no extension.
+            connection.execute("SET enable_external_access = false")
+            connection.execute("SET lock_configuration = true")
             connection.execute(f"CREATE TEMP VIEW src AS {source.query}")
         elif source.kind == "relation":
             reader = source.native.to_arrow_reader()
