@@ -10,8 +10,8 @@ from redteam.of_counts import assessed, audited, proposed, suppressed
 from redteam.of_files import written
 from redteam.of_plans import planned
 from redteam.of_several import drawn_again, linked, released_before, sampled
-from redteam.of_sums import magnitudes
 from redteam.of_statistics import beside_counts, with_statistics
+from redteam.of_sums import magnitudes
 from redteam.of_values import of_respondents
 
 ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (

@@ -5,25 +5,22 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 from typing import Any
 
 from redteam import laws, originals, readers
-from redteam.beliefs import Belief, together
 from redteam.case import Bench, Case, judged_case, sure
 from redteam.command import run
 from redteam.eyes import held, lines
-from redteam.judge import NEAR, Failure, judge_known, refuted
+from redteam.judge import Failure, judge_known, refuted
 from redteam.of_counts import below
 from redteam.of_several import alike
-from redteam.of_sums import by_firms
-from redteam.originals import Firms
 from redteam.published import Published
 from redteam.readers import HOLDER, METHOD, OUTSIDER
-from redteam.worlds import Cells, Counts, World
+from redteam.worlds import Counts, World
 
 FORMATS = {"csv": ".csv", "flags": "-flags.csv", "sdmx-csv": "-sdmx.csv", "xlsx": ".xlsx"}
 METHODS = (
@@ -170,6 +167,8 @@ def _risk(told: Mapping[str, Any]) -> float | None:
     """Return the largest 1/H that a plan claims against a reader who knows the method."""
     for cluster in told["clusters"]:
         for check in cluster["checks"]:
-            if check["passed"] and (found := re.search(r"1/H of .* method is (?:at most )?([0-9.]+[0-9])", check["text"])):
+            if check["passed"] and (
+                found := re.search(r"1/H of .* method is (?:at most )?([0-9.]+[0-9])", check["text"])
+            ):
                 return float(found[1])
     return None

@@ -34,8 +34,8 @@ SAVED = 1
 """The version of what is kept of a cluster."""
 
 UNPUBLISHED = (
-    "the disclosure risk 1/H to a reader who knows the method cannot be shown: it was judged with figures that no table "
-    "of the plan shows; publish the tables of all people and of the finest level that they are taken from, or take a "
+    "the disclosure risk 1/H to a reader who knows the method cannot be shown: it was judged with figures that no "
+    "table of the plan shows; publish the tables of all people and of the finest level that they are taken from, or take a "
     "policy without a limit on it"
 )
 """Why a cluster is withheld of which less is published than was judged."""
