@@ -35,8 +35,8 @@ SAVED = 1
 
 UNPUBLISHED = (
     "the disclosure risk 1/H to a reader who knows the method cannot be shown: it was judged with figures that no "
-    "table of the plan shows; publish the tables of all people and of the finest level that they are taken from, or take a "
-    "policy without a limit on it"
+    "table of the plan shows; publish the tables of all people and of the finest level that they are taken from, or "
+    "take a policy without a limit on it"
 )
 """Why a cluster is withheld of which less is published than was judged."""
 
