@@ -148,7 +148,7 @@ def with_statistics(bench: Bench) -> Iterator[Case]:
         return
     with tempfile.TemporaryDirectory() as folder:
         rows = lines(made.release.write(Path(folder) / "release.csv")[0], world.names)
-    data = made.to_dict()
+    data: Any = made.to_dict()
     known = held(rows, world, least=least_of(made.release, policy))
     # Beside exact and hidden figures stand statistics of true values.
     true = SAFE in statistic.more and all(figure.name in ("exact", "suppressed") for figure in known.figures)
@@ -176,7 +176,7 @@ def _compared(bench: Bench, original: Any, policy: str, statistic: Stated) -> St
     grid = [{"name": "suppress"}]
     wanted = {COLUMN: replace(statistic, more="").text}
     try:
-        found = dc.compare(
+        found: Any = dc.compare(
             original, grid, policy=policy_of(policy), statistics=wanted, draws=2, audits=1, seed=bench.seed(), workers=1
         ).to_dict()
     except dc.DiscreetError:

@@ -10,6 +10,7 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import discreet as dc
 from redteam import claims
@@ -74,7 +75,7 @@ def of_respondents(bench: Bench) -> Iterator[Case]:
         _write(path, shown)
         try:
             read = dc.read_release(path, statistics=shown.definitions, least=shown.least)
-            data = dc.audit(read, workers=1, proofs=0).to_dict()
+            data: Any = dc.audit(read, workers=1, proofs=0).to_dict()
         except dc.DiscreetError:
             return
 
@@ -133,9 +134,9 @@ def _left(shown: Groups) -> Iterator[tuple[Values, Values]]:
         each.append([values for values in every if shown.fits(group, values)])
     if len(each[0]) * len(each[1]) > MOST:
         raise TooManyError
-    for one, other in product(*each):
-        if shown.fits(TOTAL, tuple(sorted(one + other))):
-            yield one, other
+    for first, second in product(*each):
+        if shown.fits(TOTAL, tuple(sorted(first + second))):
+            yield first, second
 
 
 def _printed(statistic: Stated, values: Values) -> str | None:
