@@ -121,7 +121,10 @@ def _write(path: Path, world: World, rows: Sequence[Line]) -> None:
 SUPPRESSED = 'as_is = "{}"\ninsiders = "none"\n[rules]\nthreshold = {}\n[limits]\n{}[[protections]]\nname = "suppress"'
 """A policy under which suppression may pass, with statistics of true values beside it."""
 SAFE = "where=safe"
-VARIANTS = {"coarser": {"decimals": 0}, "ranges": {"decimals": 0, "rounding": "down", "step": 10}}
+VARIANTS: dict[str, dict[str, Any]] = {
+    "coarser": {"decimals": 0},
+    "ranges": {"decimals": 0, "rounding": "down", "step": 10},
+}
 """What a comparison offers beside suppressed figures."""
 
 
@@ -183,7 +186,8 @@ def _compared(bench: Bench, original: Any, policy: str, statistic: Stated) -> St
         return statistic
     met = [point["parameters"].get("statistics") for point in found["points"] if point["meets"]]
     some = [VARIANTS[name] for name in met if name in VARIANTS]
-    return replace(statistic, **bench.random.choice(some)) if some else statistic
+    chosen: Any = bench.random.choice(some) if some else {}
+    return replace(statistic, **chosen)
 
 
 def _of_figures(beside: Beside, known: Published, world: World) -> Iterator[Failure]:

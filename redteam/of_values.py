@@ -123,7 +123,7 @@ def _exact(shown: Groups, left: Sequence[tuple[Values, Values]]) -> Iterator[Fai
 def _left(shown: Groups) -> Iterator[tuple[Values, Values]]:
     """Go through all values that the respondents of both groups can have."""
     whole = shown.numbers[TOTAL]
-    each = []
+    each: list[list[tuple[int, ...]]] = []
     for group, other in (("a1", "a2"), ("a2", "a1")):
         n, rest = shown.numbers[group], shown.numbers[other]
         if n is None and whole is None:
@@ -134,9 +134,9 @@ def _left(shown: Groups) -> Iterator[tuple[Values, Values]]:
         each.append([values for values in every if shown.fits(group, values)])
     if len(each[0]) * len(each[1]) > MOST:
         raise TooManyError
-    for first, second in product(*each):
-        if shown.fits(TOTAL, tuple(sorted(first + second))):
-            yield first, second
+    for mine, theirs in product(*each):
+        if shown.fits(TOTAL, tuple(sorted(mine + theirs))):
+            yield mine, theirs
 
 
 def _printed(statistic: Stated, values: Values) -> str | None:

@@ -287,6 +287,7 @@ def _cut(release: Release, cells: Cells, table: Crossing) -> Figures:
         kind=part.kind[rows],
         upper=None if part.upper is None else part.upper[rows],
         name=table.name,
+        figure=table.indicator or part.figure,
         total=axes[first].total,
         hierarchies=trees,
         absent=part.absent if cells.uniform else "unpublished",

@@ -49,7 +49,7 @@ class RecordsPart(PlanPart):
     engine: str | None = None
     encoding: str = "utf-8"
     delimiter: str | None = None
-    decimal: Literal[".", ","] = "."
+    decimal: Literal[".", ","] | None = None
     decimals: Annotated[int, Field(ge=0, le=6)] | None = None
     contributor: str | None = None
     holding: str | None = None
