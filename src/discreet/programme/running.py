@@ -1,7 +1,7 @@
 """A plan run: tabulated once, every cluster protected and audited, everything checked together, written whole.
 
-What is finished is kept beside the outputs, each cluster in one file that is written in one step. A run that was killed
-goes on from there, and a later run works only on what changed; both end in the same bytes.
+Finished clusters are kept beside the outputs, one file each, written in one step. A run that was killed resumes from
+there, and a later run redoes only what changed; both end in the same bytes.
 """
 
 from __future__ import annotations
