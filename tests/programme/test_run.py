@@ -25,7 +25,7 @@ from discreet.decide.ledger import Ledger
 from discreet.programme.cluster_work import ClusterOutcome
 from discreet.programme.outcome import ProgrammeOutcome
 from discreet.programme.plan_reader import plan_of
-from discreet.programme.running import RunOptions, run_plan
+from discreet.programme.running import RunOptions, entry_of, run_plan
 from discreet.rules import PPercent, Threshold
 from discreet.rules.sensitivity import sensitivity
 from discreet.table.release_reader import read_release
@@ -362,6 +362,12 @@ def test_a_table_is_weighted_by_its_own_column(tmp_path: Path) -> None:
     rows = [line.split(",") for line in weighted[1:]]
     assert float(totals["pizza"]) == sum(int(row[8]) for row in rows)
     assert float(totals["batavia"]) == sum(int(row[5]) * int(row[9]) for row in rows)
+    # Weighted numbers are no numbers of firms, and are not taken for them beside amounts.
+    counted = plan_of(
+        BUSINESS.replace("business", "default") + FIRMS + table("n", ["region"], weight='"w"'), folder=tmp_path
+    )
+    (cluster,) = run_plan(counted, RunOptions(tmp_path / "counted", SEED)).clusters
+    assert entry_of(counted, cluster)["variable"] == "count weighted by w"
     # Weights that two tables of one variable do not share would follow from them.
     (tmp_path / "plan.toml").write_text(text + table("again", ["size"], "pizza", weight='"w"'))
     told = refused(run("plan", "check", tmp_path / "plan.toml"))

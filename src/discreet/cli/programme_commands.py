@@ -108,6 +108,12 @@ def run(
         Path | None, option("The folder of the last run; its pattern is kept where that is safe.")
     ] = None,
     publish: Annotated[bool, option("Enter what is published into the ledger that the plan names.")] = False,
+    key: Annotated[
+        Path | None,
+        option(
+            "The file of the office's key, by which entries of the ledger are signed.", envvar="DISCREET_LEDGER_KEY"
+        ),
+    ] = None,
     draw: options.Draw,
     workers: options.Workers = None,
     json: options.Json = False,
@@ -133,7 +139,7 @@ def run(
     with bundled.plan_file(example) if example else nullcontext(file) as named, show.ProgressBar() as bar:
         assert named is not None
         found = run_plan(_opened(named, previous), RunOptions(output, draw.seed, draw.trial, workers, bar))
-        entered = publish_outcome(found) if publish else []
+        entered = publish_outcome(found, key) if publish else []
 
     def face(console: show.Console) -> None:
         header, rows, sentence, left = found.face(0)

@@ -163,7 +163,7 @@ def _beside_the_ledger(
 
 def _meet(plan: Programme, one: ClusterOutcome, other: ClusterOutcome) -> bool:
     """Say whether two clusters tell each other who is there: numbers and amounts at the same time."""
-    counts = [cluster.variable in COUNTED for cluster in (one, other)]
+    counts = [entry_of(plan, cluster)["variable"] in COUNTED for cluster in (one, other)]
     periods = [cluster.period or plan.period for cluster in (one, other)]
     return counts[0] != counts[1] and periods[0] == periods[1]
 
@@ -222,6 +222,7 @@ def entry_of(plan: Programme, one: ClusterOutcome) -> dict[str, Any]:
     """Return what a ledger is told about a cluster."""
     period = one.period or plan.period
     title = " · ".join(filter(None, (plan.title, one.name, "" if one.period else plan.period, plan.vintage)))
+    weight = None if one.variable else plan.weights.get(one.name)
     revises = list(plan.revises)
     if plan.previous is not None and plan.previous.revision and not revises:
         earlier = plan_in(plan.place(plan.previous.folder))
@@ -230,7 +231,8 @@ def entry_of(plan: Programme, one: ClusterOutcome) -> dict[str, Any]:
         "title": title,
         "population": plan.population,
         "period": period,
-        "variable": one.variable,
+        # What weights represent are no numbers of respondents.
+        "variable": f"count weighted by {weight}" if weight else one.variable,
         "revises": revises,
     }
 
