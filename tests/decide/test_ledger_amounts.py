@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.plain import data_of
 
 from discreet.core.errors import DiscreetError
 from discreet.core.numerics import IntArray
@@ -234,7 +235,7 @@ def test_two_firms_in_two_sizes_are_one_in_each(ledger: Ledger) -> None:
     assert "2 − 1 = 1 (area=n, size=small: somebody is there by «Turnover»)" in result.new[0].subtraction
     assert result.new[0].releases == ("Firms", "Turnover")
     assert [entry.title for entry in result.beside] == ["Firms"]
-    assert result.to_dict()["beside"][0]["title"] == "Firms"
+    assert data_of(result)["beside"][0]["title"] == "Firms"
 
 
 def test_it_does_not_matter_which_was_published_first(ledger: Ledger) -> None:

@@ -29,6 +29,14 @@ def all_tables(place: World) -> np.ndarray | None:
     return None if len(found) == MOST else found
 
 
+def listed(seed: int) -> tuple[list[Figures], Equations, np.ndarray, World, dict[str, Hierarchy]] | None:
+    """Return a release, its equations and all tables that fit; None where these are too many."""
+    parts, names = release(seed)
+    place, trees = world(parts)
+    tables = all_tables(place)
+    return None if tables is None else (parts, equations_of(parts, about=names), tables, place, trees)
+
+
 def by_arithmetic(equations: Equations, proof: Proof) -> bool:
     """Check a proof with nothing but sums: its terms add up to the cell in any table, and its ranges to the bound."""
     row = [Fraction(0)] * equations.lower.size
@@ -46,12 +54,9 @@ def by_arithmetic(equations: Equations, proof: Proof) -> bool:
 
 
 def compare(seed: int, proofs: bool) -> int:
-    parts, names = release(seed)
-    place, trees = world(parts)
-    tables = all_tables(place)
-    if tables is None:
+    if (all_ := listed(seed)) is None:
         return 0
-    equations = equations_of(parts, about=names)
+    parts, equations, tables, place, trees = all_
     found = bounds(equations)
     for i in range(equations.lower.size):
         values = tables[:, place.members(equations.cell(i), trees)].sum(axis=1)

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from scipy.optimize import Bounds as Ranges
 from scipy.optimize import LinearConstraint, linprog, milp
+from tests.lengths import few_or_long
 
 from discreet.core.clock import Clock
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.feasible import any_shape
 from discreet.feasible.any_shape import solve_group
 from discreet.feasible.bounds import bounds
-from discreet.feasible.draw.chain import draw_tables
 from discreet.feasible.draw.counting import count_tables
+from discreet.feasible.draw.random_tables import draw_tables
 from discreet.feasible.group_program import GroupProgram, sparse_bounds
 from discreet.feasible.network.flow import network_batch
 from discreet.feasible.network.orientation import oriented
@@ -144,14 +145,9 @@ def cube_agrees(seed: int) -> int:
     return done
 
 
-@pytest.mark.unmeasured
-def test_three_way_tables_against_integer_programs() -> None:
-    assert sum(cube_agrees(seed) for seed in range(3)) >= 2
-
-
-@pytest.mark.long
-def test_many_three_way_tables_against_integer_programs() -> None:
-    assert sum(cube_agrees(seed) for seed in range(100, 160)) >= 45
+@few_or_long(("seeds", "least"), (range(3), 2), (range(100, 160), 45))
+def test_three_way_tables_against_integer_programs(seeds: range, least: int) -> None:
+    assert sum(map(cube_agrees, seeds)) >= least
 
 
 def test_partners_move_together() -> None:

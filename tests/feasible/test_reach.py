@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array
-from tests.feasible.oracle import world
 from tests.feasible.random_releases import release
-from tests.feasible.test_brute_force import all_tables
+from tests.feasible.test_brute_force import listed
 from tests.measuring import first_measured
 
 from discreet.core.errors import RequestError
@@ -20,12 +19,9 @@ from discreet.table.kinds import UNBOUNDED
 
 
 def compare(seed: int) -> int:
-    parts, names = release(seed)
-    place, trees = world(parts)
-    tables = all_tables(place)
-    if tables is None:
+    if (all_ := listed(seed)) is None:
         return 0
-    equations = equations_of(parts, about=names)
+    _, equations, tables, place, trees = all_
     every = np.arange(equations.lower.size)
     values = [tables[:, place.members(equations.cell(i), trees)].sum(axis=1) for i in every.tolist()]
     least, most = np.array([v.min() for v in values]), np.array([v.max() for v in values])

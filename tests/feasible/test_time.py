@@ -17,15 +17,18 @@ from discreet.core.errors import LimitError
 from discreet.feasible import any_shape, contradiction, group_search
 from discreet.feasible.any_shape import solve_group
 from discreet.feasible.bounds import Bounds, bounds
-from discreet.feasible.draw import chain
-from discreet.feasible.draw.chain import draw_tables
+from discreet.feasible.draw import random_tables
 from discreet.feasible.draw.counting import count_tables
+from discreet.feasible.draw.random_tables import draw_tables
 from discreet.feasible.network.flow import network_batch
 from discreet.feasible.network.orientation import oriented
 from discreet.feasible.proof.bound_proof import check, prove
 from discreet.feasible.reach import OUT_OF_REACH, REACHED, UNDECIDED, reach_levels
 from discreet.feasible.reduction import reduce
 from discreet.table.equations import equations_of
+
+# What the tests share is made once, by the one process that runs them all.
+pytestmark = pytest.mark.xdist_group("time")
 
 LIMIT, SOON = 0.2, 5.0
 """A limit in seconds, and the CPU seconds, which other work on the machine does not use up, until a search is over."""
@@ -207,8 +210,8 @@ def ringing(monkeypatch: pytest.MonkeyPatch, last: int) -> list[int]:
                 clocks[-1].ring()
             work(number)
 
-    monkeypatch.setattr(chain, "Clock", Kept)
-    monkeypatch.setattr(chain, "run", go_on)
+    monkeypatch.setattr(random_tables, "Clock", Kept)
+    monkeypatch.setattr(random_tables, "run", go_on)
     return rounds
 
 

@@ -16,7 +16,7 @@ from tests.cli.running import refused, run
 
 from discreet.core.errors import DataError, DiscreetError, RequestError
 from discreet.decide.ledger import Ledger
-from discreet.decide.ledger.history import Event, Head, History, event
+from discreet.decide.ledger.history import Head, History, LedgerEvent, event
 from discreet.decide.ledger.packing import digest, packed
 from discreet.table.figures import Figures
 from discreet.table.release import Release
@@ -363,7 +363,7 @@ def test_each_event_is_verified_once_while_nobody_else_writes(monkeypatch: pytes
     steps: list[int] = []
     follow = History.follow
 
-    def counted(past: History, one: Event) -> None:
+    def counted(past: History, one: LedgerEvent) -> None:
         steps.append(1)
         follow(past, one)
 

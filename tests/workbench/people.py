@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from tests.workbench.serving import Server, serving
+
 PICTURES = os.environ.get("DISCREET_PICTURES")
 """A folder for pictures of the screens, where they are wanted."""
 GAPS = """async () => {
@@ -177,6 +179,21 @@ class Person:
         asked = {name for address in self.addresses for name in parse_qs(urlsplit(address).query)}
         assert asked <= {"wait", "name", "session"}
         self.context.close()
+
+
+@contextmanager
+def person_at(opened: Any, server: Server, session: str = "", **seen: Any) -> Iterator[tuple[Person, Any]]:
+    """Go to a running workbench, and leave it at the end; return the person and their page."""
+    person = Person(opened, server.address + (f"?session={session}" if session else ""), **seen)
+    yield person, person.page
+    person.leave()
+
+
+@contextmanager
+def visiting(opened: Any, *arguments: object, **seen: Any) -> Iterator[tuple[Person, Any]]:
+    """Start a workbench for one person, who leaves it at the end."""
+    with serving(*arguments) as server, person_at(opened, server, **seen) as found:
+        yield found
 
 
 def answer(folder: Path, command: str) -> Any:

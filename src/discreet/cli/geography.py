@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,7 @@ from discreet.cli.options import in_output
 from discreet.cli.reading_options import NamedOriginal
 from discreet.core.errors import RequestError, require
 from discreet.core.files import write_text
+from discreet.core.json_types import Json
 
 if TYPE_CHECKING:
     from discreet.decide.geography import GeographicDifferences
@@ -28,7 +29,7 @@ class Mapped:
     """Where zones are, what is made coarser, and what is written."""
 
     shapes: Annotated[list[str] | None, option("DIVISION=FILE of GeoJSON polygons; repeat it for both.")] = None
-    coarsen: Annotated[str | None, option("Propose coarser zones of this division; cells of a grid in blocks.")] = None
+    coarsen: Annotated[str | None, option("Propose coarser zones for this division; a grid in blocks.")] = None
     map: Annotated[Path | None, in_output("Write a map of the differences: .svg.")] = None
     groups: Annotated[Path | None, in_output("Write which zones are merged: .csv.")] = None
 
@@ -73,18 +74,18 @@ class Mapped:
 def geography(
     *,
     read: NamedOriginal,
-    threshold: Annotated[int, option("Differences of 1 to one less than so many people are found.", min=2)] = 10,
+    threshold: Annotated[int, option("Find differences of fewer people than this.", min=2)] = 10,
     divisions: Annotated[str | None, option("The two dimensions that are zones, comma-separated.")] = None,
     mapped: Mapped,
     json: options.Json = False,
     output: Annotated[Path | None, in_output("Also write the differences: .json, .csv or .txt.")] = None,
     top: Annotated[int, in_output("How many differences to show.", min=0)] = 20,
 ) -> None:
-    """Find who can be singled out where a territory is published in two divisions, as municipalities and grid cells.
+    """Find who can be singled out when a territory is published in two divisions, say municipalities and grid cells.
 
     FILE has counts by pairs of zones that overlap. Wherever a union of zones of one division lies inside a union of the
-    other, their difference is known, though nobody published it. All differences below the threshold are found, of
-    unions of any size, each with its arithmetic. Exit code 1 if there are any.
+    other, readers know the difference, though nobody published it. The command finds every difference below the
+    threshold, between unions of any size, with its arithmetic. The exit code is 1 if there are any.
 
     Examples:
         discreet geography --example territory  # areas and grid cells of a bundled territory
@@ -106,7 +107,7 @@ def geography(
             write_text(mapped.map, svg_map(found, shapes), private=True)
     if mapped.groups is not None and mended is not None:
         write_text(mapped.groups, show.safe_csv(mended.to_csv()), private=True)
-    result = _Found(found, mended)
+    result = _FoundDifferences(found, mended)
     files = [path for path in (mapped.map, mapped.groups) if path is not None]
 
     def face(console: show.Console) -> None:
@@ -121,7 +122,7 @@ def geography(
 
 
 @dataclass(frozen=True)
-class _Found:
+class _FoundDifferences:
     """Differences, and coarser zones if they were asked for."""
 
     found: GeographicDifferences
@@ -136,7 +137,7 @@ class _Found:
         if self.mended is not None:
             console.print(f"\n{self.mended.sentence}")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         return {**self.found.to_dict(), **({} if self.mended is None else {"coarser": self.mended.to_dict()})}
 
     def to_csv(self) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from discreet.core.errors import undamaged
+from discreet.core.errors import InfeasibleError, undamaged
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.decide.assess import assess_subject
@@ -20,18 +20,27 @@ from discreet.decide.ledger.packing import packed, unpacked
 from discreet.decide.policy import Policy
 from discreet.decide.provenance import canonical, digest, versions
 from discreet.decide.subject import Subject
-from discreet.programme.crossings import Crossing
+from discreet.programme.crossings import Crossing, Group
 from discreet.programme.finished import FinishedCells
 from discreet.programme.originals import ClusterCells
 from discreet.programme.projections import part_axis, projected, subsets
 from discreet.programme.stacking import INDICATOR
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
+from discreet.table.kinds import UNBOUNDED, Kind
 from discreet.table.release import Release
+from discreet.table.tabulation import Tabulation
 
 Cells: TypeAlias = ClusterCells | FinishedCells
 SAVED = 1
 """The version of what is kept of a cluster."""
+
+UNPUBLISHED = (
+    "the disclosure risk 1/H to a reader who knows the method cannot be shown: it was judged with figures that no "
+    "table of the plan shows; publish the tables of all people and of the finest level that they are taken from, or "
+    "take a policy without a limit on it"
+)
+"""Why a cluster is withheld of which less is published than was judged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,10 +182,15 @@ def work_on(task: Task, progress: Progress | None = None, workers: int | None = 
     release = found.release
     tables = task.cells.cluster.tables
     parts = [] if release is None else [_cut(release, task.cells, table) for table in tables]
-    outcomes = [_outcome(task.cells, found, table, k, parts) for k, table in enumerate(tables)]
+    verdict, sentence, checks = found.verdict, found.sentence, tuple((one.passed, one.text) for one in found.checks)
     notes = () if found.protected is None else found.protected.notes
     if found.verdict == "withhold":
         notes = tuple(f"{one.title}: {one.text}" for one in found.candidates)
+    elif release is not None and (risk := _risk_of_more(found, release, parts)) is not None:
+        verdict, sentence = "withhold", f"Do not release it: {UNPUBLISHED}."
+        checks = tuple((False, UNPUBLISHED) if k == risk else one for k, one in enumerate(checks))
+        release, parts = None, []
+    outcomes = [_outcome(task.cells, found, table, k, parts) for k, table in enumerate(tables)]
     notes = (*notes, *told)
     made = None
     if release is not None:
@@ -187,9 +201,9 @@ def work_on(task: Task, progress: Progress | None = None, workers: int | None = 
         task.cells.cluster.variable,
         task.cells.cluster.period,
         task.sha256,
-        found.verdict,
-        found.sentence,
-        tuple((one.passed, one.text) for one in found.checks),
+        verdict,
+        sentence,
+        checks,
         "" if release is None else release.method,
         round(found.evidence.utility, 12),
         len(task.cells.judged),
@@ -198,6 +212,25 @@ def work_on(task: Task, progress: Progress | None = None, workers: int | None = 
         made,
         notes,
     )
+
+
+def _risk_of_more(found: Assessment, release: Release, parts: Sequence[Figures]) -> int | None:
+    """Return the check of the disclosure risk to a reader who knows the method if more was judged than is published.
+
+    Fewer figures leave intervals as wide or wider. But what is left of a figure in bits can be less without another one
+    than with it: what a figure that nobody sees would say counts on average only.
+    """
+    shown = {_where(part, row) for part in parts for row in range(len(part))}
+    if all(_where(part, row) in shown for part in release.parts() for row in range(len(part))):
+        return None
+    claimed = (k for k, one in enumerate(found.checks) if one.name == "dr" and one.passed and one.reader == "method")
+    return next(claimed, None)
+
+
+def _where(part: Figures, row: int) -> frozenset[tuple[str, str]]:
+    """Return the categories of a figure, those that are totals aside."""
+    labels = ((name, part.labels[name][code]) for name, code in zip(part.names, part.codes[row].tolist(), strict=True))
+    return frozenset((name, label) for name, label in labels if not part.is_total(name, label))
 
 
 def _outcome(cells: Cells, found: Assessment, table: Crossing, k: int, parts: list[Figures]) -> TableOutcome:
@@ -214,6 +247,44 @@ def _outcome(cells: Cells, found: Assessment, table: Crossing, k: int, parts: li
     shown = parts[k] if parts else None
     figures, hidden = (0, 0) if shown is None else (len(shown), int(shown.hidden.sum()))
     return TableOutcome(table.name, figures, hidden, sensitive)
+
+
+def _shows_all(group: Group, part: Figures, whole: Tabulation) -> bool:
+    """Say whether a table of the group shows everything down to the finest level, so readers can add up its sums."""
+    depth = {name: max(tree.depth for tree in whole.axis(name).hierarchies) for name in part.names if name != INDICATOR}
+    return any(
+        not one.where and all(one.levels.get(name, -1) >= deep for name, deep in depth.items()) for one in group.tables
+    )
+
+
+def _without_parts(part: Figures, whole: Tabulation) -> Figures:
+    """State sums of figures that no table shows as what they are to a reader: as far off as all their parts may be.
+
+    With n cells below a sum, each at most b away from its true value, the sum is at most n·b away from its own.
+    """
+    summed = part.where(lambda kind: kind.summed)
+    if not summed.any():
+        return part
+    far = 0
+    for k in np.unique(part.kind[~summed]).tolist():
+        values = part.values[part.kind == k].astype(np.int64)
+        lower, upper = part.kinds[k].range(values)
+        far = max(far, int((upper - values).max()), int((values - lower).max()))
+    if far >= UNBOUNDED // 2:
+        raise InfeasibleError(
+            "some tables show sums of figures that no table shows and that may be anything; publish the finest level, "
+            "or take another protection"
+        )
+    below = np.ones(len(part), np.int64)
+    for (name, labels), code in zip(part.labels.items(), part.codes.T, strict=True):
+        axis = whole.axis(name)
+        nodes = [axis.places[axis.total if part.is_total(name, label) else label] for label in labels]
+        below *= np.array([max(len(axis.under[node]), 1) for node in nodes])[code]
+    sizes, which = np.unique(below[summed], return_inverse=True)
+    kind = part.kind.copy()
+    kind[summed] = len(part.kinds) + which
+    own = tuple(Kind("perturbed", bound=max(int(size) * far, 1)) for size in sizes)
+    return replace(part, kinds=(*part.kinds, *own), kind=kind)
 
 
 def _cut(release: Release, cells: Cells, table: Crossing) -> Figures:
@@ -248,6 +319,8 @@ def _cut(release: Release, cells: Cells, table: Crossing) -> Figures:
     trees |= {name: whole.axis(name).hierarchies for name in columns if name in axes and name not in table.where}
     first = next(iter(table.levels))
     order = [*table.levels, *(name for name in columns if name not in table.levels)]
+    if isinstance(cells, ClusterCells) and not _shows_all(groups[number], part, cells.whole):
+        part = _without_parts(part, cells.whole)
     return replace(
         part,
         labels={name: columns[name][0] for name in order},
@@ -256,6 +329,7 @@ def _cut(release: Release, cells: Cells, table: Crossing) -> Figures:
         kind=part.kind[rows],
         upper=None if part.upper is None else part.upper[rows],
         name=table.name,
+        figure=table.indicator or part.figure,
         total=axes[first].total,
         hierarchies=trees,
         absent=part.absent if cells.uniform else "unpublished",

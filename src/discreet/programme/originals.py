@@ -99,16 +99,7 @@ class ClusterCells:
         if len(self.parts) == 1 and self.uniform:
             return self.sheets[0]
         rows = np.unique(np.concatenate([rows for _, rows in self.parts]))
-        whole = self.whole
-        return replace(
-            whole,
-            cells=whole.cells[rows],
-            records=whole.records[rows],
-            weighted=None if whole.weighted is None else whole.weighted[rows],
-            responses=tuple(one.mapped(lambda column: column[rows]) for one in whole.responses),
-            contributors=whole.contributors.mapped(lambda column: column[rows]),
-            holdings=None if whole.holdings is None else whole.holdings.mapped(lambda column: column[rows]),
-        )
+        return self.whole.with_columns(lambda column: column[rows], cells=self.whole.cells[rows])
 
     def forms(self) -> dict[str, Any]:
         """Return what methods are handed, by their names; without one, what all others are."""

@@ -7,12 +7,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import DiscreetError
 from discreet.core.files import write_text, write_whole
+from discreet.core.json_types import Json
 from discreet.core.text import Face, Result, many
 from discreet.decide.policy import Policy
 from discreet.decide.provenance import versions
@@ -61,7 +61,7 @@ class ProgrammeOutcome(Result):
             return said + "all may be published as written."
         return said + f"{tables - held:,} may be published as written, {held:,} must not be released."
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return {
             "title": self.plan.title,
@@ -97,11 +97,15 @@ class ProgrammeOutcome(Result):
 
     def face(self, most: int) -> Face:
         """Return the tables, the worst first."""
-        rows = [
-            [str(one[name]) if name in HEADER[:4] else f"{one[name]:,}" for name in HEADER]
-            for one in self.to_dict()["tables"]
+        return Face(HEADER, self.rows(), self.sentence, left=4)
+
+    def rows(self) -> list[list[str]]:
+        """Return the tables as rows of text, the worst first."""
+        return [
+            [table.name, cluster.name, cluster.verdict, cluster.method]
+            + [f"{count:,}" for count in (table.figures, table.sensitive, table.hidden)]
+            for cluster, table in self.ranked()
         ]
-        return Face(HEADER, rows, self.sentence, left=4)
 
     # --- files --------------------------------------------------------------------------------------------
 
@@ -131,7 +135,8 @@ class ProgrammeOutcome(Result):
             for ending in ENDINGS.values():
                 if f"{table.name}{ending}" not in written:
                     (self.folder / f"{table.name}{ending}").unlink(missing_ok=True)
-        write_text(self.folder / REPORT, overview_page(self.to_dict(), self.plan), private=True)
+        page = overview_page(self.plan, self.verdict, self.sentence, self.rows(), self.clusters)
+        write_text(self.folder / REPORT, page, private=True)
         record = {
             "record": "plan",
             "inputs": self.inputs,

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias, get_args, get_type_hints,
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, is_short
@@ -97,7 +98,7 @@ class Changes:
             parts.append(f"the total went from {text(self.original_total)} to {text(self.published_total)}")
         return "; ".join(parts) + "."
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data, in the unit that is published."""
         scale = 10**self.decimals
         return {
@@ -127,7 +128,7 @@ class Protected:
         """Return the same with the release marked as one that is not for publication."""
         return replace(self, release=self.release.as_trial())
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return how the release was made and what it changed, as ``--json`` prints it."""
         return {
             "method": self.release.method,

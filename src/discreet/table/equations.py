@@ -27,7 +27,7 @@ from discreet.table.overlay import Overlay, only_open, places
 from discreet.table.release import Published, parts_of
 from discreet.table.space import Space, space_of
 from discreet.table.statistic import StatisticColumn
-from discreet.table.statistic_rows import Inequalities, Measured
+from discreet.table.statistic_rows import Inequalities, MeasuredPositions
 
 LARGEST = 30_000_000
 """The most positions that are laid out: a round figure, at which their ranges and sources take about 2 GB."""
@@ -84,7 +84,7 @@ class Equations:
     draws: tuple[int, ...] = ()
     layout: Layout | None = None
     measures: tuple[str, ...] = ("",)
-    measured: Measured | None = None
+    measured: MeasuredPositions | None = None
     inequalities: Inequalities | None = None
     reasons: Mapping[tuple[int, bool], Callable[[], str]] = field(default_factory=dict)
     unjudged: tuple[str, ...] = ()
@@ -317,7 +317,7 @@ def equations_of(
         layout = lay_out(parts, about, asked)
     decimals = max(part.decimals for part in parts)
     ends = round(least * 10**decimals), None if most is None else round(most * 10**decimals)
-    measured = Measured(layout.space, layout.positions, parts, _same_decimals(parts)) if beside else None
+    measured = MeasuredPositions(layout.space, layout.positions, parts, _same_decimals(parts)) if beside else None
     measures = ("",) if measured is None else measured.measures
     states = _laid_over(layout, parts, decimals, ends, measured)
     rows = _stacked([only_open(*layout.sums, state) for state in states], layout.positions.size)
@@ -344,7 +344,11 @@ def equations_of(
 
 
 def _laid_over(
-    layout: Layout, parts: tuple[Figures, ...], decimals: int, ends: tuple[int, int | None], measured: Measured | None
+    layout: Layout,
+    parts: tuple[Figures, ...],
+    decimals: int,
+    ends: tuple[int, int | None],
+    measured: MeasuredPositions | None,
 ) -> list[Overlay]:
     """Return what tables say of every position, for each measure."""
     states: list[Overlay] = []

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from discreet.core.errors import RequestError, nearest
+from discreet.core.json_types import Json
 
 OFFERED = (
     "inspect",
@@ -64,7 +65,7 @@ class Command:
         """The command as it is typed."""
         return " ".join(self.path)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data for the page."""
         return {"name": self.name, "help": self.help, "parameters": [dict(vars(one)) for one in self.parameters]}
 

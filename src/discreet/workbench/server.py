@@ -21,7 +21,7 @@ from starlette.requests import ClientDisconnect
 
 from discreet.core.errors import DiscreetError, RequestError, nearest
 from discreet.workbench.commands import PLAN, arguments_of, commands_of, shown
-from discreet.workbench.confinement import Reach
+from discreet.workbench.confinement import Confines
 from discreet.workbench.guard import Guard, Keys, TooLargeError, TooSlowError
 from discreet.workbench.policies import listed_policies
 from discreet.workbench.workers import Job, Order, Perform, Workers
@@ -201,11 +201,11 @@ class Workbench:
         if command.path[0] == PLAN:
             reach = await asyncio.to_thread(self._reach_of_plan, str(values.get("file", "")))
         else:
-            reach = Reach(tuple(self.workspace.adopted), str(self.ledger) if with_ledger else None)
+            reach = Confines(tuple(self.workspace.adopted), str(self.ledger) if with_ledger else None)
         order = Order(arguments, shown(arguments), name, values, name in LONG, session, reach)
         return await self._answer(self.workers.submit(order), wait)
 
-    def _reach_of_plan(self, name: str) -> Reach:
+    def _reach_of_plan(self, name: str) -> Confines:
         """Return what a plan that was named at the start may open: the files that it names, and the ledger."""
         from discreet.programme.plan_reader import read_plan
 
@@ -217,7 +217,7 @@ class Workbench:
         plan = read_plan((self.workspace.folder / name).resolve())
         named = {str(path.resolve()) for path in plan.input_files()}
         ledger = None if plan.ledger is None else str(plan.place(plan.ledger).resolve())
-        return Reach((*self.workspace.adopted, *sorted(named)), ledger if ledger == str(self.ledger) else None)
+        return Confines((*self.workspace.adopted, *sorted(named)), ledger if ledger == str(self.ledger) else None)
 
     async def _published(self, folder: str, table: str) -> dict[str, Any]:
         """Open a table that a plan published, as a file of the session."""
@@ -253,7 +253,7 @@ class Workbench:
         return await self._convert("excel", source, self.workspace.name(f"{Path(source).stem[:100]}.xlsx"))
 
     async def _convert(self, *arguments: str) -> Response:
-        reach = Reach(tuple(self.workspace.adopted))
+        reach = Confines(tuple(self.workspace.adopted))
         return await self._answer(self.workers.submit(Order(list(arguments), "discreet workbench", reach=reach)), 15.0)
 
     async def _about_ledger(self) -> dict[str, Any]:
@@ -315,9 +315,9 @@ class Workbench:
         return Response(job.to_json(), media_type="application/json")
 
     async def _session(self, name: str) -> dict[str, Any]:
-        found = self.workspace.session(name).to_dict()
-        signed = [{**one, "stands": self.workspace.stands(one)} for one in found["signatures"]]
-        return {**found, "signatures": signed}
+        found = self.workspace.session(name)
+        signed = [{**one, "stands": self.workspace.stands(one)} for one in found.signatures]
+        return {**found.to_dict(), "signatures": signed}
 
     async def _keep(self, name: str, request: Request) -> dict[str, Any]:
         self.workspace.keep(name, await _object(request))

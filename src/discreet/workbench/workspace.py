@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from discreet.core.errors import DataError, LimitError, RequestError
+from discreet.core.json_types import Json
 from discreet.workbench.judgements import Judgements, sha256, signature
 from discreet.workbench.seal import seal_of, sealed, signing_key
 from discreet.workbench.workers import Order
@@ -46,7 +47,7 @@ class Session:
     signatures: list[dict[str, Any]] = field(default_factory=list)
     judgements: Judgements = field(default_factory=Judgements)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data, without the verdicts: those of another run are not this server's."""
         return {"state": self.state, "steps": self.steps, "signatures": self.signatures}
 

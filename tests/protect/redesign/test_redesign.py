@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.measuring import first_measured
+from tests.plain import data_of
 
 import discreet as dc
 from discreet.core.errors import DataError, RequestError
@@ -72,7 +73,7 @@ def test_what_it_costs() -> None:
     done = Redesign.of({"activity": {"5": "5,6", "6": "5,6"}}).apply(table)
     p, q = table.counts / table.total, coarsened_table(table, done.release.parameters["recoding"]).counts / table.total  # type: ignore[arg-type]
     lost = -(p * np.log(p)).sum() + (q * np.log(q)).sum()
-    cost = done.to_dict()["cost"]
+    cost = data_of(done)["cost"]
     assert cost["merges"] == 1
     assert cost["entropy"] == pytest.approx(lost)
     assert "activity: 5 categories became 4 (5, 6 are '5,6')" in done.sentence
@@ -241,7 +242,7 @@ def test_a_rise_by_merging_is_told_as_a_rise() -> None:
     assert found.merged == dc.risk(dc.Table.from_array([[300, 100], [300, 100]], ["sex", "area"])).value
     assert "Merging categories raises the risk from 0.0154 to 0.0908 (492% higher)" in found.sentence
     assert "lowers" not in found.sentence
-    assert found.to_dict()["merged"] == found.merged
+    assert data_of(found)["merged"] == found.merged
     assessed = dc.assess(
         even, protection={"name": "redesign", "merge": {"area": {"1-3": ["1", "2", "3"]}}}, seed=1, trial=True
     )

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from discreet.core.json_types import Json
 from discreet.core.text import columns, finite, html_table, many
 from discreet.decide.ledger.entry import Entry
 
@@ -57,7 +58,7 @@ class LedgerFinding:
         """True where a single value is left."""
         return self.lower == self.upper
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data; an end that nothing sets is None."""
         return {
             "cell": dict(self.cell),
@@ -97,9 +98,11 @@ class Change:
         more = f"; and {len(self.cells) - 8} more cells" if len(self.cells) > 8 else ""
         return f"{who} for all that changed in {self.where} since {self.earlier}: {'; '.join(shown)}{more}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
-        cells = [{"cell": name, "before": old, "after": new, "change": new - old} for name, old, new in self.cells]
+        cells: list[Json] = [
+            {"cell": name, "before": old, "after": new, "change": new - old} for name, old, new in self.cells
+        ]
         return {"earlier": self.earlier, "where": self.where, "people": self.people, "cells": cells}
 
 
@@ -185,7 +188,7 @@ class LedgerCheck:
             parts.append(f"{many(zeros, 'figure')} of 0 {'follows' if zeros == 1 else 'follow'}{more}")
         return parts
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         parts = {name: value for name, value in vars(self).items() if isinstance(value, tuple)}
         lists = {

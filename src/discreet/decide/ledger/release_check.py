@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import product
 
 from discreet.core.text import many
-from discreet.decide.ledger.change import NestedTables, Pair, changes, may_lie_inside
+from discreet.decide.ledger.change import NestedTables, ReleasePair, changes, may_lie_inside
 from discreet.decide.ledger.check_result import Change, LedgerCheck, Verdict
 from discreet.decide.ledger.entry import Entry, PublishedTable, sheets_of
 from discreet.decide.ledger.joined_tables import telling_beside
@@ -151,7 +151,7 @@ class ReleaseCheck:
             self.joint |= Joint(unjudged=(f"{told} of {both} were not compared: what their change gives away is open",))
         limit = self.rules.clock.left
         for new, old in product(self.laid, [equations_of(sheet.figures) for sheet in theirs] if changed else []):
-            pair = Pair(old, new, limit)
+            pair = ReleasePair(old, new, limit)
             self.changes += changes(pair, f"«{e.title}»", fewest, amounts=self.rules.amounts)
             if e.may_be_about("", entry.period) and not stated and (inside := may_lie_inside(pair, self.rules)):
                 self.joint |= Joint(unjudged=(_nested(e, entry, inside),))

@@ -20,7 +20,7 @@ from typing import Any
 from discreet.core.errors import DataError, LimitError, RequestError
 from discreet.core.files import PRIVATE_FOLDER, new_whole, remove_orphans, sync_folder, write_whole
 from discreet.decide.ledger.earlier_versions import AMENDMENTS, chained
-from discreet.decide.ledger.history import Event, Head
+from discreet.decide.ledger.history import Head, LedgerEvent
 
 APPLICATION = 0x64697363
 """Marks the file as a ledger: the letters «disc»."""
@@ -219,14 +219,14 @@ class Store:
         """Take in the figures of a release."""
         self._db.execute("INSERT INTO figures VALUES (?, ?)", (release, body))
 
-    def append(self, number: int, event: Event) -> None:
+    def append(self, number: int, event: LedgerEvent) -> None:
         """Put an event at the end of the chain, as its ``number``-th."""
         self._db.execute("INSERT INTO event VALUES (?, ?, ?, ?)", (number, event.said, event.digest, event.signature))
         self._db.execute("UPDATE head SET events = ?, digest = ?", (number, event.digest))
 
-    def events(self) -> list[Event]:
+    def events(self) -> list[LedgerEvent]:
         """Return the whole chain."""
-        return [Event(*row) for row in self.read("SELECT said, digest, signature FROM event ORDER BY number")]
+        return [LedgerEvent(*row) for row in self.read("SELECT said, digest, signature FROM event ORDER BY number")]
 
     def faults(self) -> list[str]:
         """Return what SQLite finds wrong with the file."""

@@ -125,7 +125,10 @@ class Suppression:
             if given not in known:
                 raise RequestError(f"{name} is {given!r}; it is {', '.join(map(repr, known))}")
         if not self.rules and not self.wishes and self.risk is None:
-            raise RequestError("nothing says which cells are sensitive; give rules, cells, or a bound on the risk")
+            raise RequestError(
+                "nothing says which cells are sensitive; give a rule (rules=, --rule threshold=3), name "
+                "cells (wishes=, --apriori), or bound the risk (risk=, --risk)"
+            )
         if self.risk is not None and not self.risk > 0:
             raise RequestError(f"the bound on the risk is {self.risk}; give a number above 0")
         if self.risk is not None and 1 / self.risk > MOST_BITS:

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.json_types import Json
 from discreet.core.numerics import IntArray
 from discreet.core.random import Seed, generator
 from discreet.protect.record_rows import arrow_records, column_codes, like, rows_by_name
@@ -26,7 +27,7 @@ class SwappedRecords:
     records: Any
     report: SwapReport
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return what was done as plain data."""
         return {**self.report.to_dict(), "notes": list(self.report.notes), "sentence": str(self.report)}
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError, require
+from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.registry import Registry
 
@@ -191,7 +192,7 @@ class Kind(metaclass=_Named):
         given = {name: getattr(self, name) for name in (*self.units, "hides")}
         return replace(self, **{name: value * scale for name, value in given.items() if value is not None})
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the name and the parameters that are set, as plain data.
 
         >>> Kind("random", base=3).to_dict()
