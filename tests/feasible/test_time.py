@@ -70,6 +70,7 @@ def test_audits_that_run_out_of_time_call_nothing_safe() -> None:
     assert time.process_time() - start < SOON
     assert hurried.verdict == "incomplete"
     assert not hurried.findings.finished.all()
+    assert "not finished, whose intervals are outer bounds" in hurried.sentence
 
 
 @pytest.mark.parametrize("entries", [any_shape.LARGEST, 0])

@@ -187,7 +187,10 @@ class Audit:
             f"{counts['unsafe']:,} unsafe"
         ]
         if counts["incomplete"]:
-            parts.append(f"{counts['incomplete']:,} not finished, which are not called safe")
+            parts.append(
+                f"{counts['incomplete']:,} not finished, whose intervals are outer bounds: they hold every possible "
+                "value, may be too wide, and are not called safe"
+            )
         if exact:
             parts.append(f"{exact:,} {'value is' if exact == 1 else 'values are'} determined exactly")
         if self.linked:

@@ -25,6 +25,9 @@ FINE = 1024
 """The most steps by which an amount is moved in the first attempt: integers of few digits keep programs short."""
 PARTS = 12
 """What steps of large amounts are multiples of: halves, thirds, quarters and sixths of a step are then integers."""
+HALVES = (2, 6)
+"""Steps of small amounts that are tried over real numbers first: halves and thirds of them are integers, and what an
+integer program takes seconds for, a linear one finds in a tenth of one."""
 TRIES = 3
 """How often a circuit is replaced by a cheaper one. Like the gap, it trades a little cost for much time."""
 GAP = 0.05
@@ -76,7 +79,14 @@ def rescue(
     while size > unit * FINE:
         unit *= 2
     coarser = [(unit * more, False) for more in (1, 5, 35) if 1 < unit * more <= size // PARTS]
-    for step, integers in (*coarser, (unit, True), *([(1, True)] if unit > 1 else [])):
+    if unit == 1:
+        coarser = [*((step, False) for step in HALVES if 2 * step <= size), *coarser]
+    whole, usable = _Wanted(problem, cell, size, 1, cost, down, up), np.isfinite(cost)
+    usable[cell] = True
+    for attempt, (step, integers) in enumerate((*coarser, (unit, True), *([(1, True)] if unit > 1 else []))):
+        # What cannot be over real numbers, with every class that may move, need not be tried in other steps.
+        if attempt == 1 and _program(whole, np.flatnonzero(usable))[1].run() == "infeasible":
+            return None
         steps = -(-size // step)
         if step == 1 or steps * step <= min(up[cell], down[cell] if way == 0 else np.inf):
             # What has no bound stays without.
@@ -140,11 +150,8 @@ def _wider(problem: Problem, region: BoolArray, usable: BoolArray) -> BoolArray:
     return grown & (usable | region)
 
 
-def _solve(wanted: _Wanted, cells: IntArray, integers: bool) -> Moves | None:
-    """Return a cheap circuit within some cells, None where there is none.
-
-    It is one over real numbers if its moves are integers; integer programming is used only where ``integers`` says so.
-    """
+def _program(wanted: _Wanted, cells: IntArray, whole: bool = False) -> tuple[Rows, Program]:
+    """Return the equations of some cells, and the program of a cheap circuit within them: moves up, then moves down."""
     size, down, up = wanted.size, wanted.down[cells], wanted.up[cells]
     rows = wanted.problem.rows.among(cells, wanted.problem.size)
     rows = rows.taken(np.flatnonzero(rows.lengths))
@@ -159,16 +166,25 @@ def _solve(wanted: _Wanted, cells: IntArray, integers: bool) -> Moves | None:
     lower, upper = np.zeros(2 * n), np.minimum(np.concatenate([up, down]), 1000.0 * size)
     lower[at], upper[at], upper[n + at] = size, max(size, upper[at]), 0.0
     zero = np.zeros(both.starts.size - 1)
+    return rows, Program(
+        both,
+        costs=np.concatenate([each, each]),
+        lower=lower,
+        upper=upper,
+        sums=(zero, zero),
+        whole=whole,
+        options={"mip_max_nodes": NODES, "mip_max_improving_sols": TRIES, "mip_rel_gap": GAP},
+    )
+
+
+def _solve(wanted: _Wanted, cells: IntArray, integers: bool) -> Moves | None:
+    """Return a cheap circuit within some cells, None where there is none.
+
+    It is one over real numbers if its moves are integers; integer programming is used only where ``integers`` says so.
+    """
+    n = cells.size
     for whole in (False, True) if integers else (False,):
-        program = Program(
-            both,
-            costs=np.concatenate([each, each]),
-            lower=lower,
-            upper=upper,
-            sums=(zero, zero),
-            whole=whole,
-            options={"mip_max_nodes": NODES, "mip_max_improving_sols": TRIES, "mip_rel_gap": GAP},
-        )
+        rows, program = _program(wanted, cells, whole)
         if program.run() == "infeasible":
             return None
         if program.found:
@@ -179,7 +195,7 @@ def _solve(wanted: _Wanted, cells: IntArray, integers: bool) -> Moves | None:
     if integers:
         raise LimitError(
             f"no table of integers was found in which cell {wanted.problem.cell(wanted.cell)} moves by "
-            f"{size * wanted.step}; lower its protection level, or let zeros be suppressed"
+            f"{wanted.size * wanted.step}; lower its protection level, or let zeros be suppressed"
         )
     return None
 
