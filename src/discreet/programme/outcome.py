@@ -17,7 +17,7 @@ from discreet.decide.policy import Policy
 from discreet.decide.provenance import versions
 from discreet.decide.verdict import RANK
 from discreet.programme.cluster_work import ClusterOutcome, TableOutcome
-from discreet.programme.overview import HEADER, overview_page
+from discreet.programme.overview import overview_page, table_rows
 from discreet.programme.plan_model import Programme
 from discreet.table.figures import Figures
 from discreet.table.presentation import FORMATS, Presentation
@@ -77,6 +77,7 @@ class ProgrammeOutcome(Result):
                     "figures": table.figures,
                     "hidden": table.hidden,
                     "sensitive": table.sensitive,
+                    "statistics": table.statistics,
                 }
                 for cluster, table in self.ranked()
             ],
@@ -95,11 +96,8 @@ class ProgrammeOutcome(Result):
 
     def face(self, most: int) -> Face:
         """Return the tables, the worst first."""
-        rows = [
-            [str(one[name]) if name in HEADER[:4] else f"{one[name]:,}" for name in HEADER]
-            for one in self.to_dict()["tables"]
-        ]
-        return Face(HEADER, rows, self.sentence, left=4)
+        header, rows = table_rows(self.to_dict()["tables"])
+        return Face(header, rows, self.sentence, left=4)
 
     # --- files --------------------------------------------------------------------------------------------
 
@@ -180,5 +178,6 @@ def published_figures(part: Figures) -> Figures:
         part,
         labels={names[k]: part.labels[names[k]] for k in kept},
         codes=np.ascontiguousarray(part.codes[:, kept]),
+        statistics=tuple(replace(one, codes=one.codes[:, kept]) for one in part.statistics),
         hierarchies={name: trees for name, trees in part.hierarchies.items() if name not in fixed},
     )

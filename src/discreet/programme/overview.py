@@ -25,16 +25,22 @@ ROW, WIDE, LEFT = 26, 860, 300
 """The height of a table in the picture, its width, and where dimensions begin."""
 
 
+def table_rows(tables: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    """Return a header and a row for each table; how many statistics are published, where there are any."""
+    header = HEADER + ["statistics"] * any(one["statistics"] for one in tables)
+    return header, [[str(one[n]) if n in HEADER[:4] else f"{one[n]:,}" for n in header] for one in tables]
+
+
 def overview_page(data: Mapping[str, Any], plan: Programme) -> str:
     """Return the page of an outcome; it holds no figure that is not published, but counts of sensitive cells."""
     verdict = str(data["verdict"])
-    rows = [[str(one[name]) if name in HEADER[:4] else f"{one[name]:,}" for name in HEADER] for one in data["tables"]]
+    header, rows = table_rows(data["tables"])
     parts = [
         f"<h1>{html.escape(plan.title)} {html.escape(plan.period)}</h1>",
         "<p><strong>For the office, not for publication:</strong> it says how many cells are sensitive.</p>",
         f'<p style="color:{COLOURS[verdict]}"><strong>{html.escape(data["sentence"])}</strong></p>',
         "<h2>Tables, the worst first</h2>",
-        html_table(HEADER, rows, left=4),
+        html_table(header, rows, left=4),
         "<h2>What is one problem</h2>",
         clusters_picture(plan.clusters(), {one["cluster"]: one["verdict"] for one in data["clusters"]}),
     ]

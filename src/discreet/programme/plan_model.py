@@ -19,6 +19,8 @@ from discreet.programme.indicators import Indicators
 from discreet.rules import Threshold
 from discreet.table.hierarchy import TOTAL
 from discreet.table.presentation import Presentation
+from discreet.table.published_statistics import computable
+from discreet.table.statistic import Statistic
 
 Name = Annotated[str, Field(min_length=1)]
 Names = tuple[Name, ...]
@@ -91,7 +93,8 @@ class TablePart(PlanPart):
     """One table: its crossing by dimensions or levels of them, what it adds up, and whom it is about.
 
     ``where`` keeps the people of one category of each dimension named. ``file`` is a finished table in place of
-    records: then ``by`` are its columns that classify, and ``count`` is that of its counts.
+    records: then ``by`` are its columns that classify, and ``count`` is that of its counts. ``statistics`` are
+    published beside its figures and computed from these, as ``"rate=percentage, over=outcome, decimals=0"``.
     """
 
     name: Name
@@ -102,6 +105,12 @@ class TablePart(PlanPart):
     title: str = ""
     file: str | None = None
     count: str | None = None
+    statistics: Names = ()
+
+    @property
+    def defined(self) -> dict[str, Statistic]:
+        """Its statistics, by column."""
+        return computable(self.statistics)
 
 
 class OutputPart(PlanPart):
@@ -257,6 +266,23 @@ class Programme(PlanPart):
             for name in table.where:
                 if name in dimensions:
                     yield (*here, "where"), f"{name!r} is crossed already; leave it out of one of them"
+            for text in self._faults_of_statistics(table, dimensions):
+                yield (*here, "statistics"), text
+
+    def _faults_of_statistics(self, table: TablePart, dimensions: list[str]) -> Iterator[str]:
+        try:
+            defined = table.defined
+        except DiscreetError as error:
+            yield str(error)
+            return
+        for name, one in defined.items():
+            if one.where == "safe":
+                yield f"{name}: a plan publishes statistics where their figures are shown; leave out where="
+            for over in (*one.over, *filter(None, [one.along])):
+                if table.by and over not in dimensions:
+                    yield f"{name}: there is no dimension {over!r}; {nearest(over, dimensions)}"
+        if defined and "tab" in self.output.formats:
+            yield "files of τ-ARGUS have no place for statistics; take tab out of output.formats"
 
     def _faults_of_protection(self) -> Iterator[Fault]:
         try:
