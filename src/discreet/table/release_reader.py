@@ -233,13 +233,18 @@ def _figures(
     marks = [mark.strip() for mark in _meanings(how.get("marks", MARKS), None)]
     columns = _columns(arrow, where, how, definitions)
     texts, behind = columns.texts, np.zeros(0, object)
-    if any(one.inside for one in definitions.values()):
+    if any(one.inside and one.inside not in definitions for one in definitions.values()):
         texts, behind = split_brackets(texts, marks)
     columns = columns._replace(texts=written.plain(texts))
     main = replace(_built(columns, how, groups), figure=columns.figure, measure=how.get("measure", ""))
     stated = []
     for name, statistic in definitions.items():
         entries = behind if statistic.inside else columns.aside[name]
+        # Another statistic may stand in brackets behind this one, and be this one itself.
+        if any(one.inside == name for one in definitions.values()):
+            entries = split_brackets(entries, marks)[0]
+        if statistic.inside in definitions:
+            entries = split_brackets(columns.aside[statistic.inside], marks)[1]
         floating = not statistic.inside and columns.floating.get(name, False)
         shown = written.plain(entries, SIGNS)
         stated.append(read_column(name, statistic, shown, main.codes, marks, columns.where, floating=floating))
