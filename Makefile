@@ -12,6 +12,8 @@ WORKERS ?= 2
 VENV := .venv
 BIN := $(VENV)/bin
 LOG := $(VENV)/install.log
+BESIDE := $(VENV)/beside.log
+AGAIN := $(MAKE) --no-print-directory
 INSTALL := $(BIN)/python -m pip --no-input install --progress-bar off --constraint pins.txt --editable
 # What pip says is of interest only when it fails.
 QUIETLY := > $(LOG) 2>&1 || { tail -n 30 $(LOG); echo "Installing failed; all that pip said is in $(LOG)."; exit 1; } >&2
@@ -20,7 +22,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_ROOT_USER_ACTION := ignore
 unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test java chromium long redteam campaign licences lint docs pictures bench validate \
+.PHONY: help setup demo test java chromium long redteam campaign licences lint style types docs pictures bench validate \
 	format pins wheel clean
 
 help: ## list the targets
@@ -33,9 +35,14 @@ demo: $(VENV)/.run ## assess a bundled table, with a report
 	$(BIN)/discreet assess --example religion --top 5 --report build/religion.html --record build/religion.record.json
 	@echo "The report is $(CURDIR)/build/religion.html"
 
-test: lint java chromium ## all checks: style, types, layers, tests, documentation
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup --cov --cov-report=term-missing:skip-covered
-	@$(MAKE) --no-print-directory docs
+# Tests wait for browsers and other processes now and then; types and documentation are checked meanwhile.
+test: style java chromium ## all checks: style, types, layers, tests, documentation
+	@echo "Types, layers and documentation are checked while the tests run; what they say follows."
+	@$(AGAIN) --keep-going types docs > $(BESIDE) 2>&1 & beside=$$!; trap 'kill $$beside 2> /dev/null || true' EXIT INT TERM; \
+	tests=0; $(BIN)/pytest -n $(WORKERS) --dist loadgroup --cov --cov-report=term-missing:skip-covered || tests=$$?; \
+	rest=0; wait $$beside || rest=$$?; cat $(BESIDE); \
+	[ $$tests = 0 ] || echo "The tests failed; what they said is above types and documentation." >&2; \
+	[ $$tests = 0 ] && [ $$rest = 0 ]
 
 long: $(VENV)/.dev java chromium ## the tests that take minutes: full enumerations, large tables
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m long
@@ -71,9 +78,13 @@ chromium: # the browser in which tests look at reports, and which prints them
 			exit 1; }; \
 	}
 
-lint: $(VENV)/.dev ## the checks that run no test
+lint: style types ## the checks that run no test
+
+style: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
 	$(BIN)/mypy $(wildcard src tests benchmarks redteam campaign)
 	$(BIN)/lint-imports --no-logo
 
@@ -84,7 +95,8 @@ docs: $(VENV)/.dev chromium ## build the documentation into site/ and check it
 
 pictures: $(VENV)/.dev chromium ## make the pictures of the documentation again
 	$(BIN)/python .ci/pictures.py
-	DISCREET_PICTURES=docs/assets/workbench $(BIN)/pytest -q tests/workbench/test_people.py tests/workbench/test_daily.py
+	DISCREET_PICTURES=docs/assets/workbench $(BIN)/pytest -q tests/workbench/test_people.py tests/workbench/test_daily.py \
+		tests/workbench/test_plans.py
 
 bench: $(VENV)/.bench ## run every benchmark and write benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py

@@ -11,8 +11,8 @@ import numpy as np
 import _peer
 from _tools import best, machine, table
 from discreet.feasible.bounds import Bounds, bounds
-from discreet.feasible.draw.chain import draw_tables
 from discreet.feasible.draw.counting import count_tables
+from discreet.feasible.draw.random_tables import draw_tables
 from discreet.feasible.reach import REACHED, reach_levels
 from discreet.feasible.reduction import reduce
 from discreet.table.equations import Equations, equations_of

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import os
-import tempfile
+import multiprocessing
 import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 from campaign.hostile_inputs import hostile_inputs
 from campaign.kills import kills
 from campaign.load import load
 from campaign.outcomes import Tally
 from campaign.pairs import pairs
+from campaign.processes import tried
 from campaign.scale import scale
 
 PAGE = Path(__file__).parent.parent / "docs" / "reliability.md"
@@ -31,30 +34,35 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the table into docs/reliability.md")
     asked = parser.parse_args()
     begun = time.monotonic()
-    tally, home = Tally(), Path.cwd()
-    with tempfile.TemporaryDirectory(prefix="campaign-") as name:
-        os.chdir(name)
-        try:
-            for part in (
-                hostile_inputs(Path(name), asked.inputs, asked.seed),
-                kills(Path(name), asked.kills, asked.seed),
-                pairs(Path(name), asked.pairs, asked.seed),
-                load(Path(name), asked.clients, asked.requests, asked.seed),
-            ):
-                tally.add(part)
-            part, rows = scale(Path(name))
-            tally.add(part)
-        finally:
-            os.chdir(home)
+    parts: dict[str, tuple[Callable[..., object], tuple[int, ...]]] = {
+        "inputs": (hostile_inputs, (asked.inputs, asked.seed)),
+        "kills": (kills, (asked.kills, asked.seed)),
+        "pairs": (pairs, (asked.pairs, asked.seed)),
+        "load": (load, (asked.clients, asked.requests, asked.seed)),
+        "scale": (scale, ()),
+    }
+    tally, rows = Tally(), []
+    # Each part has a process and a folder of its own; none waits for another.
+    with ProcessPoolExecutor(len(parts), mp_context=multiprocessing.get_context("spawn")) as pool:
+        for done in [pool.submit(tried, name, work, given) for name, (work, given) in parts.items()]:
+            found: Any = done.result()
+            if isinstance(found, tuple):
+                found, rows = found
+            tally.add(found)
     for line in tally.failed:
         print(line)
     print(f"{sum(tally.tried.values()):,} trials in {time.monotonic() - begun:,.0f} s, {len(tally.failed)} failed")
     if asked.write:
         before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+        told = "\n".join(("", f"**What failed: {'' if tally.failed else 'nothing.'}**", "", *_listed(tally.failed)))
         PAGE.write_text(
-            f"{before}{BEGIN}\n{table(tally)}\n{taken(rows)}\n{END}{rest.partition(END)[2]}", encoding="utf-8"
+            f"{before}{BEGIN}\n{table(tally)}{told}{taken(rows)}\n{END}{rest.partition(END)[2]}", encoding="utf-8"
         )
     raise SystemExit(1 if tally.failed else 0)
+
+
+def _listed(failed: Sequence[str]) -> list[str]:
+    return [*(f"- {line}" for line in failed), ""] if failed else []
 
 
 def table(tally: Tally) -> str:

@@ -32,6 +32,32 @@ dr = 0.7
 name = "random-rounding"
 base = 3
 """
+PLAN = """title = "people"
+policy = "census"
+period = "2025"
+population = "residents"
+ledger = "plan.sqlite"
+[records]
+files = ["firms.csv"]
+contributor = "firm"
+[dimensions.region]
+hierarchy = "regions.hrc"
+levels = ["part", "region"]
+[[tables]]
+name = "T1"
+by = ["region"]
+[[tables]]
+name = "T2"
+by = ["part"]
+[output]
+folder = "planned"
+formats = ["csv", "xlsx"]
+workbook = true
+[output.presentation]
+title = "Own"
+[output.presentation.symbols]
+suppressed = "[c]"
+"""
 LAYOUT = 'title = "Own"\nnotes = ["one"]\ncolumns = ["sex"]\n[symbols]\nsuppressed = "[c]"\n'
 ZONES = json.dumps(
     {
@@ -91,6 +117,8 @@ COMMANDS: dict[str, tuple[tuple[object, ...], ...]] = {
     "release.tab": (("audit",),),
     "layout.toml": (("protect", "random-rounding", "table.csv", "--presentation=layout.toml", "-o", "l.csv"),),
     "zones.geojson": (("geography", "table.csv", "--shapes=area=zones.geojson", "--map=zones.svg"),),
+    "plan.toml": (("plan", "check"), ("plan", "run", "plan.toml", "-o", "planned")),
+    "record-of-plan.json": (("plan", "run", "plan.toml", "-o", "again", "--previous", "before"),),
     "cells.parquet": (("rules", "--rule=p=10"), ("assess", "--policy=business"), ("inspect",)),
     "firms.csv": (("tabulate", "--by=region", "--value=turnover"), ("assess", "--by=region", "--value=turnover")),
     "cells.tab": (("rules", "--rule=p=10"), ("inspect",)),
@@ -119,6 +147,7 @@ def write_files(folder: Path) -> None:
     (folder / "firms-table.csv").write_text("region,count\na,4\nb,9\nc,3\nd,12\n", encoding="utf-8")
     (folder / "regions.hrc").write_text("north\n@a\n@b\nsouth\n@c\n@d\n", encoding="utf-8")
     (folder / "policy.toml").write_text(POLICY, encoding="utf-8")
+    (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
     (folder / "layout.toml").write_text(LAYOUT, encoding="utf-8")
     (folder / "zones.geojson").write_text(ZONES, encoding="utf-8")
     (folder / "grid.toml").write_text('[[methods]]\nname = "random-rounding"\nbase = [3, 5]\n', encoding="utf-8")
@@ -145,11 +174,16 @@ def write_files(folder: Path) -> None:
         ("protect", "ptable", "-o", "ptable.csv"),
         ("assess", "table.csv", "--record", "record.json", "--report", "data.json"),
         ("ledger", "add", "release.csv", "--ledger", "ledger.sqlite"),
+        ("plan", "run", "plan.toml", "-o", "before"),
     ]
     for arguments in made:
         code, _, err = command(arguments)
         if code not in (0, 1):
             raise SystemExit(f"{arguments}: {err}")
+    # A plan finds the record of its last run in a folder.
+    record = folder / "before" / "record.json"
+    record.replace(folder / "record-of-plan.json")
+    record.symlink_to(folder / "record-of-plan.json")
     pq.write_table(pa.table({"area": ["a", "b"], "count": [3, 9]}), folder / "table.parquet")
     write_workbook(folder / "table.xlsx", [["area", "count"], ["a", 3], ["b", 9]])
 
@@ -378,6 +412,15 @@ OPTIONS: tuple[tuple[object, ...], ...] = (
     ("risk", "table.csv", "--total"),
     ("risk", "table.csv", "-o"),
     ("rules", "cells.parquet", "--rule"),
+    ("protect", "chain", "table.csv", "--step=table-swapping", "--step=random-rounding", "--step"),
+    ("protect", "random-rounding", "table.csv", "-o", "odd.csv", "--format"),
+    ("protect", "random-rounding", "table.csv", "-o", "odd.csv", "--presentation"),
+    ("geography", "table.csv", "--threshold"),
+    ("geography", "table.csv", "--shapes"),
+    ("geography", "table.csv", "--map"),
+    ("assess", "table.csv", "--report=odd.html", "--head-of"),
+    ("plan", "run", "plan.toml", "-o", "planned", "--previous"),
+    ("plan", "run", "plan.toml", "--trial", "-o", "planned", "--seed"),
     ("workbench", "--port"),
     ("report", "data.json", "-o"),
 )

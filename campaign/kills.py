@@ -5,13 +5,11 @@ from __future__ import annotations
 import json
 import random
 import shutil
-import subprocess
-import sys
-import time
 from pathlib import Path
 
 from campaign.hostile_inputs import TABLE
 from campaign.outcomes import Tally
+from campaign.processes import run
 
 COMMANDS: dict[str, list[str]] = {
     "ledger": ["ledger", "add", "table.csv", "--title", "{}", "--ledger", "book.sqlite", "--original", "table.csv"],
@@ -46,43 +44,29 @@ def kills(folder: Path, each: int, seed: int) -> Tally:
     (folder / "plan.toml").write_text(PLAN, encoding="utf-8")
     added: set[str] = set()
     for name, words in COMMANDS.items():
-        took = _run(words, folder, f"{name} whole", None)[1]
+        took = run([word.format(f"{name} whole") for word in words], folder).seconds
         for number in range(each):
             title = f"{name} {number}"
-            code, _ = _run(words, folder, title, took * draw.uniform(0.2, 1.05))
-            if name == "ledger" and code == 0:
+            ended = run([word.format(title) for word in words], folder, kill_after=took * draw.uniform(0, 1.05))
+            if name == "ledger" and ended.code == 0:
                 added.add(title)
             tally.note(f"kills of {name}", _left(folder, added if name == "ledger" else set()))
             if name == "plan" and draw.random() < 0.7:
                 # Otherwise the next run goes on with what this one kept.
                 shutil.rmtree(folder / "planned", ignore_errors=True)
                 (folder / "plan.sqlite").unlink(missing_ok=True)
-        again = _run(words, folder, f"{name} again", None)[0]
-        tally.note(f"kills of {name}", "" if again in (0, 1) else f"the next {name} ended in {again}")
-        if orphans := [path.name for path in folder.rglob("*") if path.suffix in (".part", ".pending")]:
-            tally.note(f"kills of {name}", f"left behind: {orphans}")
+        again = run([word.format(f"{name} again") for word in words], folder).code
+        tally.note(f"{name} after kills", "" if again in (0, 1) else f"the next {name} ended in {again}")
+        orphans = [path.name for path in folder.rglob("*") if path.suffix in (".part", ".pending")]
+        tally.note(f"{name} after kills", f"left behind: {orphans}" if orphans else "")
     return tally
-
-
-def _run(words: list[str], folder: Path, title: str, seconds: float | None) -> tuple[int, float]:
-    """Run a command, and kill it after some seconds; return its exit code and how long it took."""
-    begun = time.monotonic()
-    child = subprocess.Popen(
-        [sys.executable, "-m", "discreet", *(word.format(title) for word in words)],
-        cwd=folder,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        child.wait(seconds)
-    except subprocess.TimeoutExpired:
-        child.kill()
-        child.wait()
-    return child.returncode, time.monotonic() - begun
 
 
 def _left(folder: Path, added: set[str]) -> str:
     """Say what is wrong with what a killed command left."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     from discreet import read_release
     from discreet.core.errors import DiscreetError
     from discreet.decide.ledger import Ledger
@@ -96,12 +80,14 @@ def _left(folder: Path, added: set[str]) -> str:
             if "</html>" not in path.read_text(encoding="utf-8"):
                 return f"half a report: {path.name}"
         kept: set[str] = set()
+        for path in folder.glob("*.parquet"):
+            pq.read_table(path)
         for path in folder.glob("*.sqlite"):
             with Ledger(path, create=False) as book:
                 book.verify()
                 kept |= {entry.title for entry in book.entries()}
         if lost := added - kept:
             return f"lost: {sorted(lost)}"
-    except (DiscreetError, ValueError) as error:
+    except (DiscreetError, ValueError, pa.ArrowException) as error:
         return str(error)
     return ""

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from campaign.hostile_inputs import TABLE
 from campaign.outcomes import Tally
 
-PATIENCE = 300
+PATIENCE = 1500
 """Seconds after which an answer counts as none: far longer than any of these takes on a busy machine."""
 STRANGE = ("../../etc/passwd", "..%2f..%2fetc%2fpasswd", "%00.csv", "a" * 4000, ".hidden.csv", "con.csv/../x.csv")
 

@@ -14,8 +14,8 @@ from typing import NoReturn
 
 from discreet.cli.app import main
 
-PATIENCE = 60
-"""Seconds after which a command counts as hanging: far longer than any of these inputs needs on a busy machine."""
+PATIENCE, ASLEEP = 60, 900
+"""CPU seconds, and seconds on the clock, after which a command counts as hanging: far longer than any of them needs."""
 
 
 class HangingError(Exception):
@@ -41,7 +41,7 @@ class Tally:
         self.failed += other.failed
 
 
-def command(arguments: Sequence[object], patience: int = PATIENCE) -> tuple[int, str, str]:
+def command(arguments: Sequence[object]) -> tuple[int, str, str]:
     """Run the command line in this process; return its exit code and what it printed."""
     out, err = io.StringIO(), io.StringIO()
     code: object = 0
@@ -49,8 +49,10 @@ def command(arguments: Sequence[object], patience: int = PATIENCE) -> tuple[int,
     def stop(_: int, __: FrameType | None) -> NoReturn:
         raise HangingError
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(patience)
+    clocks = {signal.SIGPROF: (signal.ITIMER_PROF, PATIENCE), signal.SIGALRM: (signal.ITIMER_REAL, ASLEEP)}
+    before = {number: signal.signal(number, stop) for number in clocks}
+    for clock, seconds in clocks.values():
+        signal.setitimer(clock, seconds)
     try:
         with redirect_stdout(out), redirect_stderr(err):
             try:
@@ -63,8 +65,9 @@ def command(arguments: Sequence[object], patience: int = PATIENCE) -> tuple[int,
                 code = -2
                 err.write(traceback.format_exc())
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        for number, (clock, _) in clocks.items():
+            signal.setitimer(clock, 0)
+            signal.signal(number, before[number])
     return (code if isinstance(code, int) else 0), out.getvalue(), err.getvalue()
 
 

@@ -36,11 +36,16 @@ def pairs(folder: Path, each: int, seed: int) -> Tally:
             if shown[0] is None or shown[0] != shown[1]:
                 continue
             found += 1
-            for form in FORMS:
-                both = [_written(folder, method, form, values) for values in (counts, twin)]
-                alike = both[0] == both[1] and (both[0] is not None or form in REFUSED)
-                tally.note(f"pairs by {method}", "" if alike else f"{counts} and {twin} can be told apart in {form}")
+            apart = [form for form in FORMS if not _alike(folder, method, form, counts, twin)]
+            told = f"{counts} and {twin} can be told apart in {', '.join(apart)}" if apart else ""
+            tally.note(f"pairs by {method}", told)
     return tally
+
+
+def _alike(folder: Path, method: str, form: str, counts: list[int], twin: list[int]) -> bool:
+    """Say whether the files of two tables are the same byte by byte, or both refused where they must be."""
+    one, other = (_written(folder, method, form, values) for values in (counts, twin))
+    return one == other and (one is not None or form in REFUSED)
 
 
 def _written(folder: Path, method: str, form: str, counts: list[int]) -> bytes | None:

@@ -9,15 +9,37 @@ import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from campaign.outcomes import Tally
+from campaign.processes import run
 
 SIDE = 1000
 """A table of a million cells has so many rows and columns."""
 LEDGERS = (1_000, 10_000, 100_000)
+MOST_RELATED, EACH = 10_000, 0.01
+"""Checks beside more related releases are not waited for; each of them may take so many CPU seconds."""
 SHARE, SECONDS = 0.2, 2.0
 """A time limit holds if a command ends within it and this share of it, or these seconds."""
+TRIES = 3
+"""How often a time limit is tried if it is not kept: a machine that is busy with other work may keep nobody's time."""
+LIMITED: tuple[tuple[int, list[str]], ...] = (
+    *(
+        (5, [*words, table])
+        for table in ("thousand.csv", "million.csv")
+        for words in (
+            ["assess"],
+            ["protect", "suppress", "--rule=threshold=3"],
+            ["protect", "controlled-rounding"],
+            ["compare"],
+        )
+    ),
+    (5, ["audit", "rounded.parquet"]),
+    (1, ["ledger", "check", "new.csv", "--ledger=100000.sqlite", "--population=new", "--period=2030"]),
+    (20, ["ledger", "check", "zones.csv", "--ledger=100000.sqlite", "--population=new", "--period=2030"]),
+)
+"""Commands with a time limit that most of them cannot keep by finishing, and the limit."""
 
 
 @dataclass(frozen=True)
@@ -35,36 +57,35 @@ def scale(folder: Path) -> tuple[Tally, list[tuple[str, str]]]:
     tally = Tally()
     rows = _ledgers(folder, tally)
     draw = random.Random(1)
-    cells = (f"r{i},c{j},{draw.choice((0, 1, 2, 3, 4, 5, 7))}\n" for i in range(SIDE) for j in range(SIDE))
-    with (folder / "million.csv").open("w", encoding="utf-8") as stream:
-        stream.write("a,b,count\n")
-        stream.writelines(cells)
+    for name, side in (("thousand", 32), ("million", SIDE)):
+        cells = (f"r{i},c{j},{draw.choice((0, 1, 2, 3, 4, 5, 7))}\n" for i in range(side) for j in range(side))
+        with (folder / f"{name}.csv").open("w", encoding="utf-8") as stream:
+            stream.write("a,b,count\n")
+            stream.writelines(cells)
     for name, words in {
         "risk": ["risk", "million.csv"],
         "protect random-rounding": ["protect", "random-rounding", "million.csv", "-o", "rounded.parquet"],
         "audit of the rounded table": ["audit", "rounded.parquet"],
         "assess": ["assess", "million.csv"],
     }.items():
-        run = _run(words, folder)
-        tally.note("a million cells", "" if run.code in (0, 1) else f"{name} ended in {run.code}")
-        rows.append((f"{name}, 10⁶ cells", f"{run.cpu:.0f} CPU s, {run.memory:,} MB"))
-    start = _run(["--version"], folder).wall
-    for limit, words in (
-        (5, ["assess", "million.csv"]),
-        (5, ["protect", "suppress", "million.csv", "--rule=threshold=3"]),
-        (5, ["audit", "rounded.parquet"]),
-        (5, ["compare", "million.csv"]),
-        (20, ["ledger", "check", "new.csv", "--ledger=100000.sqlite", "--population=new", "--period=2030"]),
-        (1, ["ledger", "check", "new.csv", "--ledger=100000.sqlite", "--population=new", "--period=2030"]),
-    ):
-        run = _run([*words, "--time-limit", str(limit)], folder)
-        late = run.wall - start > limit + max(SHARE * limit, SECONDS)
-        told = f"{' '.join(words)} took {run.wall:.1f} s of {limit}, {start:.1f} of them to start"
-        tally.note("time limits", told if late or run.code not in (0, 1, 2) else "")
-        rows.append(
-            (f"{words[0]} {words[1]}, limit {limit} s", f"over after {run.wall - start:.1f} s, code {run.code}")
-        )
+        took = _run(words, folder)
+        tally.note("a million cells", "" if took.code in (0, 1) else f"{name} ended in {took.code}")
+        rows.append((f"{name}, 10⁶ cells", f"{took.cpu:.0f} CPU s, {took.memory:,} MB"))
+    for limit, words in LIMITED:
+        for _ in range(TRIES):
+            ended = run([*words, "--time-limit", str(limit)], folder)
+            late = ended.seconds > limit + max(SHARE * limit, SECONDS)
+            if not late:
+                break
+        told = f"{' '.join(words)} took {ended.seconds:.1f} s of {limit}"
+        tally.note("time limits", told if late or ended.code not in (0, 1, 2) else "")
+        said = "done" if ended.code in (0, 1) else "given up"
+        rows.append((f"{_name(words)}, limit {limit} s", f"{said} after {ended.seconds:.1f} s"))
     return tally, rows
+
+
+def _name(words: Sequence[str]) -> str:
+    return " ".join(word for word in words[:3] if not word.startswith("-"))
 
 
 def _run(words: Sequence[str], folder: Path) -> Run:
@@ -82,16 +103,19 @@ def _run(words: Sequence[str], folder: Path) -> Run:
 
 
 def _ledgers(folder: Path, tally: Tally) -> list[tuple[str, str]]:
-    """Check one release beside ledgers of growing size, of which a hundredth share its dimension."""
-    (folder / "new.csv").write_text("area,count\na,500\nb,900\n", encoding="utf-8")
+    """Check one release beside ledgers of growing size, of which a hundredth share its dimension; then all others."""
+    for name, dimension in (("new", "area"), ("zones", "zone")):
+        (folder / f"{name}.csv").write_text(f"{dimension},count\na,500\nb,900\n", encoding="utf-8")
     rows = []
     for size in LEDGERS:
         write_ledger(folder / f"{size}.sqlite", size)
-        words = ["ledger", "check", "new.csv", f"--ledger={size}.sqlite", "--population=new", "--period=2030"]
-        run = _run(words, folder)
-        tally.note("ledgers", "" if run.code == 0 and run.cpu < 10 else f"{size} releases: {run}")
-        related = size // 100
-        rows.append((f"ledger check beside {size:,} releases, {related:,} related", f"{run.cpu:.1f} CPU s"))
+        for name, related in (("new", size // 100), ("zones", size - size // 100)):
+            if related <= MOST_RELATED:
+                words = ["ledger", "check", f"{name}.csv", f"--ledger={size}.sqlite", "--population=new"]
+                took = _run([*words, "--period=2030"], folder)
+                slow = took.cpu >= (10 if name == "new" else EACH * related + 10)
+                tally.note("ledgers", f"{size} releases: {took}" if took.code or slow else "")
+                rows.append((f"ledger check beside {size:,} releases, {related:,} related", f"{took.cpu:.1f} CPU s"))
     return rows
 
 
@@ -104,17 +128,22 @@ def write_ledger(path: Path, size: int) -> None:
     from discreet.table.figures import Figures
     from discreet.table.release import Release
 
+    @lru_cache
+    def shown(name: str, first: int, second: int) -> tuple[bytes, bytes]:
+        text = packed(Release.of(Figures.from_array([first, second], {name: ["a", "b"]}, name="t")))
+        return text, compressed(text)
+
     store, head = Store(path, create=True), Head()
     with store.writing():
         for i in range(size):
-            name = "area" if i % 100 == 0 else f"d{i % 5000}"
-            text = packed(Release.of(Figures.from_array([100 + i % 7, 200 + i % 5], {name: ["a", "b"]}, name="t")))
+            name = "area" if i % 100 == 0 else "zone"
+            text, body = shown(name, 100 + i % 7, 200 + i % 5)
             entry = Entry(
                 "", f"t{i}", "2024-05-31", "as published", (name,), 2, 0, f"p{i % 1000}", str(1000 + i // 1000)
             )
             mark = digest(text, said_of(entry))
             entry = replace(entry, id=mark[:10])
-            store.keep(entry.id, compressed(text))
+            store.keep(entry.id, body)
             made = event(head, addition(entry, Stored(mark, len(text))), None)
             store.append(head.events + 1, made)
             head = Head(head.events + 1, made.digest)

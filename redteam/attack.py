@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from redteam.case import Bench, Case
+from redteam.of_chains import chained
 from redteam.of_counts import assessed, audited, proposed, suppressed
+from redteam.of_files import written
+from redteam.of_plans import planned
 from redteam.of_several import drawn_again, linked, released_before, sampled
+from redteam.of_statistics import beside_counts, with_statistics
 from redteam.of_sums import magnitudes
+from redteam.of_values import of_respondents
 
 ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
     (audited, 8),
@@ -19,6 +24,12 @@ ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
     (released_before, 2),
     (drawn_again, 2),
     (sampled, 1),
+    (written, 4),
+    (chained, 2),
+    (beside_counts, 3),
+    (with_statistics, 3),
+    (of_respondents, 2),
+    (planned, 2),
 )
 """The attacks, and how often each is made."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 from redteam.beliefs import Belief, TooManyError
@@ -26,6 +26,10 @@ class Case:
     failures: tuple[Failure, ...] = ()
     skipped: bool = False
     unclaimed: bool = False
+
+    def with_unclaimed(self, worked_out: Sequence[bool]) -> Case:
+        """Return a case that says whether a sensitive figure was worked out which no claim protects."""
+        return replace(self, unclaimed=not self.failures and not self.skipped and worked_out[-1])
 
 
 @dataclass

@@ -69,11 +69,11 @@ class Verdict:
         return self.determined == METHOD or self.dr is not None
 
 
-def intervals(audit: Data, world: World) -> Iterator[Interval]:
-    """Go through the intervals of an audit that are finished."""
+def intervals(audit: Data, world: World, *, unfinished: bool = False) -> Iterator[Interval]:
+    """Go through the intervals of an audit that are finished, or through all."""
     for row in audit["cells"]:
         cells = _cells(row.get("cell"), world)
-        if cells is None or not row.get("finished", True):
+        if cells is None or not (unfinished or row.get("finished", True)):
             continue
         yield Interval(
             str(row.get("attacker", OUTSIDER)),

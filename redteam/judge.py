@@ -67,6 +67,18 @@ def judge_interval(claim: Interval, belief: Belief, own: int = 0, others: int = 
         yield from _bits(claim.bits, belief.bits(claim.cells), 3 * claim.error + NEAR, where, exact=True)
 
 
+def judge_widest(claim: Interval, belief: Belief) -> Iterator[Failure]:
+    """Judge an interval that is said to be the widest that is left: it holds everything that is possible."""
+    least, most = belief.ends(claim.cells)
+    where = f"cells {claim.cells}: printed {claim.lower} to {claim.upper}, left {least} to {most}"
+    low = -inf if claim.lower is None else claim.lower
+    high = inf if claim.upper is None else claim.upper
+    if low > least or high < (inf if most is None else most) or (claim.determined and not belief.single(claim.cells)):
+        yield wrong("interval", where)
+    if claim.safe and belief.single(claim.cells):
+        yield refuted("cannot be worked out", where)
+
+
 def judge_figures(claims: Sequence[Interval], belief: Belief, slack: float) -> Iterator[Failure]:
     """Judge the bits alone, for a reader who knows the method, whose entropy may be wrong by a few."""
     for claim in claims:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -39,11 +39,14 @@ class Target:
         return f"{self.world.shape}{groups}: {self.counts}, {self.method.name} {self.method.given}{policy}"
 
 
-def target(bench: Bench) -> Target:
-    """Return a small original and a method that takes it."""
+def target(bench: Bench, names: Collection[str] = ()) -> Target:
+    """Return a small original and a method that takes it, among some by name or among all."""
+    wanted = [m for m in _wanted(bench) if not names or m.name in names]
     world = originals.tree(bench.random) if bench.random.random() < 0.25 else originals.flat(bench.random)
+    while not any(m.suits(world) for m in wanted):
+        world = originals.flat(bench.random)
     counts = originals.counts_in(bench.random, world)
-    method = bench.random.choice([m for m in _wanted(bench) if m.suits(world)])
+    method = bench.random.choice([m for m in wanted if m.suits(world)])
     method, reading = methods.merging(method, world)
     return Target(world, counts, method, reading)
 
@@ -72,12 +75,7 @@ def audited(bench: Bench) -> Iterator[Case]:
     rows = list(claims.intervals(data, at.reading))
 
     def by_outsider() -> tuple[int, list[Failure]]:
-        belief = sure(readers.outsider(known, world), at.counts)
-        found = [failure for row in rows for failure in judge_interval(row, belief)]
-        if data["verdict"] == "safe":
-            hidden = {f.cells: "hidden figure" for f in known.hidden if not _says_all(f, known)}
-            found += judge_known(hidden, belief, "verdict: safe")
-        return len(rows) + 1, found
+        return judge_audit(data, rows, known, sure(readers.outsider(known, world), at.counts))
 
     yield judged_case(method.title, OUTSIDER, "audit", at, by_outsider)
     if law == "method" and not from_file:
@@ -87,6 +85,17 @@ def audited(bench: Bench) -> Iterator[Case]:
             return len(rows), list(judge_figures(rows, sure(belief, at.counts), slack))
 
         yield judged_case(method.title, METHOD, "audit", at, by_reader)
+
+
+def judge_audit(
+    data: claims.Data, rows: Sequence[claims.Interval], known: Published, belief: Belief
+) -> tuple[int, list[Failure]]:
+    """Judge an audit: every interval, and a verdict of safe; return how many claims there were."""
+    found = [failure for row in rows for failure in judge_interval(row, belief)]
+    if data["verdict"] == "safe":
+        hidden = {f.cells: "hidden figure" for f in known.hidden if not _says_all(f, known)}
+        found += judge_known(hidden, belief, "verdict: safe")
+    return len(rows) + 1, found
 
 
 def _says_all(figure: Any, known: Published) -> bool:
@@ -229,11 +238,6 @@ def _judged(made: Any, at: Target, least: int | None, door: str) -> Iterator[Cas
         chosen = readers.knows_choice(known, world, at.policy, belief, Notebook(), made.evidence.release)
         return judged(sure(chosen, at.counts), slack)
 
-    yield _with_unclaimed(judged_case(method.title, METHOD, door, at, by_reader), worked_out)
+    yield judged_case(method.title, METHOD, door, at, by_reader).with_unclaimed(worked_out)
     if door == "propose" and known_as:
-        yield _with_unclaimed(judged_case(method.title, CHOICE, door, at, by_choice), worked_out)
-
-
-def _with_unclaimed(case: Case, worked_out: list[bool]) -> Case:
-    """Return a case that says whether a sensitive figure was worked out which no claim protects."""
-    return replace(case, unclaimed=not case.failures and not case.skipped and worked_out[-1])
+        yield judged_case(method.title, CHOICE, door, at, by_choice).with_unclaimed(worked_out)

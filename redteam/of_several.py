@@ -11,7 +11,7 @@ from typing import Any
 
 import discreet as dc
 from redteam import claims, laws, originals, readers
-from redteam.beliefs import Belief, enumerated, together
+from redteam.beliefs import Belief, together
 from redteam.case import Bench, Case, judged_case, sure
 from redteam.judge import NEAR, Failure, judge_figures, judge_interval, judge_known, refuted
 from redteam.methods import Method
@@ -71,7 +71,7 @@ def linked(bench: Bench) -> Iterator[Case]:
         return len(rows) + 1, found
 
     def by_reader() -> tuple[int, list[Failure]]:
-        belief = _alike(known, readers.outsider(known, world), laws.by_figure(known, up_to)(tuple(range(8))))
+        belief = alike(known, readers.outsider(known, world), laws.by_figure(known, up_to)(tuple(range(8))))
         return len(rows), list(judge_figures(rows, sure(belief, counts), 0.0))
 
     about = (world.dimensions, counts, method, "together" if joint else "one by one")
@@ -80,7 +80,7 @@ def linked(bench: Bench) -> Iterator[Case]:
         yield judged_case(f"{method.name} (linked)", METHOD, "audit", about, by_reader)
 
 
-def _alike(known: Published, belief: Belief, weight: Callable[[Counts], float]) -> Belief:
+def alike(known: Published, belief: Belief, weight: Callable[[Counts], float]) -> Belief:
     """Return all crossings with weights by which every pair of tables that fits is alike, whatever lies behind it."""
     size = sum(len(part.cells) for part in belief.parts)
     behind: dict[Counts, list[Counts]] = {}
@@ -139,7 +139,7 @@ def drawn_again(bench: Bench) -> Iterator[Case]:
     def by_holder() -> tuple[int, list[Failure]]:
         if data["verdict"] != "safe":
             return 1, []
-        belief, *alone = (sure(_weighed(known, world), counts) for known in (both, old, new))
+        belief, *alone = (sure(readers.by_figure(known, world), counts) for known in (both, old, new))
         found: list[Failure] = []
         for cells in dict.fromkeys(figure.cells for figure in both.hidden if figure.name != "added"):
             # The risk of each table by itself is not judged by a ledger.
@@ -150,12 +150,6 @@ def drawn_again(bench: Bench) -> Iterator[Case]:
 
     about = (world.dimensions, counts, [(method.name, method.given) for method in made], dr)
     yield judged_case("published again", HOLDER, "ledger", about, by_holder)
-
-
-def _weighed(known: Published, world: World) -> Belief:
-    """Return what figures leave that were made one by one, each with its law."""
-    limits = [laws.limit_of(figure) for figure in known.figures]
-    return enumerated(len(world.leaves), limits, laws.by_figure(known))
 
 
 def _learned(world: World, old: Published, new: Published) -> Iterator[Failure]:
@@ -242,7 +236,7 @@ def sampled(bench: Bench) -> Iterator[Case]:
         )
     except dc.DiscreetError:
         return
-    data = made.to_dict()
+    data: Any = made.to_dict()
 
     def judged() -> tuple[int, list[Failure]]:
         if data["verdict"] != "release":

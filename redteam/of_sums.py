@@ -52,11 +52,11 @@ def _suppressed_sums(bench: Bench, firms: Firms) -> Iterator[Case]:
         meant = firms.names
         if insiders == "singletons":
             meant = tuple(firm for firm in firms.names if firms.alone(firm))
-        yield from _by_firms(title, "suppress", firms, known, secret, about, meant)
+        yield from by_firms(title, "suppress", firms, known, secret, about, meant)
     yield from _audited_firms(bench, title, firms, made.release, known, about)
 
 
-def _by_firms(
+def by_firms(
     title: str,
     door: str,
     firms: Firms,
@@ -152,8 +152,8 @@ def _assessed_sums(bench: Bench, firms: Firms, *, compared: bool) -> Iterator[Ca
         if compared:
             options = bench.random.choice(({}, {"insiders": "none"}, {"insiders": "none"}))
             grid = [{"name": "suppress", **options}]
-            points = dc.compare(cells, grid, policy=policy, draws=2, audits=1, seed=bench.seed(), workers=1).to_dict()
-            if not any(point["method"] == "suppress" and point["meets"] for point in points["points"]):
+            tried = dc.compare(cells, grid, policy=policy, draws=2, audits=1, seed=bench.seed(), workers=1)
+            if not any(one.point.name == "suppress" and not one.faults for one in tried.points):
                 return
             made = dc.assess(cells, policy, protection=grid[0], seed=bench.seed(), workers=1)
         else:
@@ -178,4 +178,4 @@ def _assessed_sums(bench: Bench, firms: Firms, *, compared: bool) -> Iterator[Ca
 
     yield judged_case(title, OUTSIDER, door, about, by_outsider)
     secret = {row.cells: "sensitive sum" for row in rows}
-    yield from _by_firms(title, door, firms, known, secret, about, firms.names)
+    yield from by_firms(title, door, firms, known, secret, about, firms.names)

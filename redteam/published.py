@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
 from redteam.worlds import TOTAL, Cells, World
+
+Kind = tuple[tuple[str, Any], ...]
+"""How a figure was made: properties with their values, in order."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,7 @@ class Figure:
     """
 
     cells: Cells
-    kind: tuple[tuple[str, Any], ...]
+    kind: Kind
     value: int | None
     upper: int | None = None
 
@@ -70,7 +73,7 @@ def how_of(release: Any) -> tuple[str, tuple[tuple[str, str], ...]]:
 
 
 def _figures(part: Any, world: World, least: int | None) -> Iterable[Figure]:
-    kinds = [_plain(kind.to_dict()) for kind in part.kinds]
+    kinds = [plain(kind.to_dict()) for kind in part.kinds]
     labels = {name: tuple(codes) for name, codes in part.labels.items()}
     upper = [None] * len(part.values) if part.upper is None else part.upper.tolist()
     listed: set[Cells] = set()
@@ -86,30 +89,45 @@ def _figures(part: Any, world: World, least: int | None) -> Iterable[Figure]:
         else:
             yield Figure(cells, kind, int(value), int(top) if name == "interval" else None)
     if part.absent == "empty":
-        # What a table does not list is empty, and so are categories that it does not have.
-        exact = _plain({"name": "exact"})
-        for crossing in product(*labels.values()):
-            cells = world.cells(dict(zip(labels, crossing, strict=True)), part.total or TOTAL)
-            if cells not in listed:
-                yield Figure(cells, exact, 0)
-        for name, codes in labels.items():
-            leaves = dict(world.dimensions)[name]
-            groups = [set(world.under(name, code)) for code in codes if code not in (*leaves, part.total or TOTAL)]
-            for leaf in leaves:
-                # Of a group that stands for its categories nothing more is said.
-                if leaf not in codes and all(group & set(codes) for group in groups if leaf in group):
-                    yield Figure(world.cells({name: leaf}), exact, 0)
+        yield from unlisted(labels, listed, world, part.total or TOTAL)
 
 
-def _plain(kind: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+def unlisted(
+    labels: Mapping[str, Sequence[str]],
+    listed: Set[Cells],
+    world: World,
+    total: str = TOTAL,
+    where: Mapping[str, str] | None = None,
+) -> Iterator[Figure]:
+    """Go through what a table does not list: it is empty, and so are categories that the table does not have.
+
+    Where it is about some people only, that is said of these alone.
+    """
+    some = dict(where or {})
+    exact = plain({"name": "exact"})
+    for crossing in product(*labels.values()):
+        cells = world.cells(dict(zip(labels, crossing, strict=True)) | some, total)
+        if cells not in listed:
+            yield Figure(cells, exact, 0)
+    for name, codes in labels.items():
+        leaves = dict(world.dimensions)[name]
+        groups = [set(world.under(name, code)) for code in codes if code not in (*leaves, total)]
+        for leaf in leaves:
+            # Of a group that stands for its categories nothing more is said.
+            if leaf not in codes and all(group & set(codes) for group in groups if leaf in group):
+                yield Figure(world.cells({name: leaf} | some), exact, 0)
+
+
+def plain(kind: Mapping[str, Any]) -> Kind:
+    """Return the properties of a kind, in order."""
     return tuple(sorted((key, _frozen(value)) for key, value in kind.items()))
 
 
 def _frozen(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return _plain(value)
+        return plain(value)
     return tuple(_frozen(item) for item in value) if isinstance(value, list | tuple) else value
 
 
-def _with(kind: tuple[tuple[str, Any], ...], key: str, value: Any) -> tuple[tuple[str, Any], ...]:
+def _with(kind: Kind, key: str, value: Any) -> Kind:
     return tuple(sorted((dict(kind) | {key: value}).items()))

@@ -19,7 +19,7 @@ from redteam.published import Published
 from redteam.worlds import Cells, Counts, World
 
 OUTSIDER, METHOD = "outsider", "knows the method"
-CHOICE = "knows the choice"
+CHOICE, STEPS = "knows the choice", "solves all steps together"
 RESPONDENT, COALITION, HOLDER = "respondent", "coalition", "holder of earlier releases"
 SAMPLE_CAP = 80
 """How many people beyond those in the sample a cell is followed."""
@@ -27,9 +27,13 @@ SAMPLE_CAP = 80
 
 def outsider(known: Published, world: World, also: Sequence[Limit] = ()) -> Belief:
     """Return what figures, kinds and sums leave."""
+    return enumerated(len(world.leaves), [*limits(known), *also])
+
+
+def limits(known: Published) -> list[Limit]:
+    """Return what every figure says of its sum by itself."""
     up_to = hides_up_to(known)
-    limits = [*(laws.limit_of(figure, up_to) for figure in known.figures), *also]
-    return enumerated(len(world.leaves), limits)
+    return [laws.limit_of(figure, up_to) for figure in known.figures]
 
 
 def hides_up_to(known: Published) -> int | None:
@@ -50,6 +54,11 @@ def insider(known: Published, world: World, own: Mapping[int, int], alone: Seque
     return outsider(known, world, mine)
 
 
+def by_figure(known: Published, world: World) -> Belief:
+    """Return what is left to a reader who knows a method that makes every figure by itself."""
+    return enumerated(len(world.leaves), limits(known), laws.by_figure(known, hides_up_to(known)))
+
+
 def knows_method(known: Published, world: World, method: Method, notebook: Notebook) -> tuple[Belief, float]:
     """Return what is left to a reader who knows the method, and by how many bits its entropy may be wrong.
 
@@ -58,14 +67,13 @@ def knows_method(known: Published, world: World, method: Method, notebook: Noteb
     """
     size = len(world.leaves)
     name = method.name
-    limits = [laws.limit_of(figure, hides_up_to(known)) for figure in known.figures]
     margins = any(len(figure.cells) > 1 and figure.name != "added" for figure in known.figures)
     if name in ("random-rounding", "conventional-rounding", "hide-and-round", "simulation", "redesign") or (
         name == "cell-key" and not margins
     ):
-        return enumerated(size, limits, laws.by_figure(known, hides_up_to(known))), 0.0
+        return by_figure(known, world), 0.0
     if name == "bernoulli-sample" and not method.given.get("known_total"):
-        return enumerated(size, limits, laws.by_figure(known), SAMPLE_CAP), 1e-4
+        return enumerated(size, limits(known), laws.by_figure(known), SAMPLE_CAP), 1e-4
     if name == "cell-key" and len(world.shape) == 1 and not world.groups:
         return _weighed(known, world, laws.keyed_total(known, size)), 0.01
     if name == "controlled-rounding" and method.random and len(world.shape) == 1 and not world.groups:
@@ -150,8 +158,7 @@ def _sampled(known: Published, world: World, method: Method) -> Belief:
     totals = [N for N in range(n, 4 * n + 8) if max(int(share * N + 0.5), 1) == n]
     whole = tuple(range(size))
     high, low = max(stated or totals), min(stated or totals)
-    limits = [*(laws.limit_of(figure) for figure in known.figures), Limit(whole, low, high)]
-    belief = enumerated(size, limits)
+    belief = outsider(known, world, [Limit(whole, low, high)])
     weight = laws.hypergeometric(known)
     return together(size, [(counts, weight(counts)) for counts in belief.tables(size)])
 

@@ -9,20 +9,17 @@ import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import settings
-from tests.measuring import measure_workbenches_alone
+from tests.measuring import CASES, import_everything, measure_first_examples, measure_workbenches_alone, unmeasured
 
 from discreet.core import compiled
 from discreet.core.progress import WATCHING
 
-CASES = 4
-"""How many cases of a test with parameters are measured by coverage."""
 NUMBER = pytest.StashKey[int]()
 
 # A busy machine or a kernel's first compilation must not fail a property; CI draws the same examples every time.
@@ -49,20 +46,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Measure what modules do when they are imported, not the search for tests."""
+    if session.config.getoption("dist", "no") == "no":  # not the process that hands tests to others
+        import_everything()
+    with unmeasured():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
     """Measure the first cases of a test: the others run the same lines with other figures, and faster unmeasured."""
-    with _unmeasured() if item.stash[NUMBER] > CASES or item.get_closest_marker("unmeasured") else nullcontext():
-        yield
-
-
-@contextmanager
-def _unmeasured() -> Iterator[None]:
+    measure_first_examples(getattr(item, "obj", None))
     tracing = sys.gettrace()
-    sys.settrace(None)
+    if item.stash[NUMBER] > CASES or item.get_closest_marker("unmeasured"):
+        sys.settrace(None)
     try:
         yield
     finally:
+        # A loop that failed half-way may have left it off, too.
         sys.settrace(tracing)
+
+
+def _unmeasured_kernel(function: Any, around: dict[str, Any]) -> Any:
+    """Have coverage pass over a kernel that is interpreted, as over one that is compiled: it counts neither."""
+    made = count(function, around)
+    made.__code__ = made.__code__.replace(co_filename=f"<{made.__name__}, interpreted>")
+    return made
 
 
 @cache
@@ -82,7 +92,7 @@ def _compile_once() -> None:
         code = self.py_func.__code__
         name = f"{code.co_filename} {code.co_firstlineno} {signature}"
         own = place / hashlib.sha256(name.encode()).hexdigest()[:32]
-        with _unmeasured(), global_compiler_lock, own.open("w") as lock:
+        with unmeasured(), global_compiler_lock, own.open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             return compile_one(self, signature)
 
@@ -91,3 +101,4 @@ def _compile_once() -> None:
 
 
 listen, compiled._listen = compiled._listen, _compile_once
+count, compiled._counting = compiled._counting, _unmeasured_kernel

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from tests.cli.running import run
 from tests.pages import TEXTS, pages_with_commands
+from tests.plain import data_of
 
 import discreet
 
@@ -83,7 +84,7 @@ def test_numbers_in_the_readme_are_true() -> None:
     for reason in reasons:
         assert f" ✓ {reason}\n" in text
     assert re.sub(r"0\.\d+", "…", f" ✓ {last}\n", count=1) in re.sub(r"(R2 of the release is )0\.\d+", r"\1…", text)
-    found = result.to_dict()
+    found = data_of(result)
     assert re.search(rf"risk before, R1 +{found['before']['value']:.4f}\n", text)
     shown = re.search(r"risk after, R2 +(0\.\d+)\nutility +(0\.\d+)\n", text)
     assert shown is not None

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.auditing.examples import geurts
+from tests.measuring import first_measured
 
 import discreet as dc
 from discreet import Figures, Limits, Tabulation
@@ -163,7 +164,7 @@ def test_counts_against_a_threshold() -> None:
 def test_only_the_verdict_is_the_same_verdict() -> None:
     rng = np.random.default_rng(5)
     verdicts = []
-    for _ in range(40):
+    for _ in first_measured(range(40)):
         truth = rng.integers(0, 8, (4, 4))
         cells = Tabulation.from_table(dc.Table.from_array(truth, ["a", "b"])).with_empty_cells()
         rules = sensitivity(cells, [Threshold(3)])

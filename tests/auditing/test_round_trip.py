@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from tests.auditing.examples import table_1
+from tests.plain import data_of
 
 import discreet as dc
 from discreet import Figures, Hierarchy, Kind, Release, Table
@@ -51,7 +52,7 @@ def releases() -> dict[str, Release]:
 
 
 def plain(release: Release, law: str, **reading: Any) -> Any:
-    data = dc.audit(release, law=law, **reading).to_dict()
+    data = data_of(dc.audit(release, law=law, **reading))
     if not data["cells"]:
         # A CSV file lists empty cells too.
         data.pop("published"), data.pop("sentence")
@@ -104,7 +105,7 @@ def test_a_known_law_stays_known_in_parquet_and_says_what_is_behind_figures_in_c
     assert [(one.lower, one.upper) for one in dc.audit(back).cells] == [
         (one.lower, one.upper) for one in dc.audit(release).cells
     ]
-    assert {one.to_dict()["basis"] for one in dc.audit(back, law="method").cells} == {"not shown"}
+    assert {data_of(one)["basis"] for one in dc.audit(back, law="method").cells} == {"not shown"}
 
 
 def test_nothing_hidden_is_in_a_file(tmp_path: Path) -> None:

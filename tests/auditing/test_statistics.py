@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.measuring import first_measured
+from tests.plain import data_of
 
 from discreet.auditing.audit import audit
 from discreet.auditing.audit_result import Audit
@@ -89,7 +91,7 @@ def test_values_of_respondents_are_those_of_trying_all(seed: int) -> None:
         "gini": lambda v: Fraction(sum(abs(a - b) for a in v for b in v), 2 * len(v) * sum(v)) if sum(v) else None,
         "quantile": lambda v: sorted(v)[-(-len(v) // 4) - 1],
     }  # fmt: skip
-    for _ in range(60):
+    for _ in first_measured(range(60)):
         n, most = int(rng.integers(2, 5)), int(rng.integers(2, 9))
         truth = [Fraction(int(value)) for value in rng.integers(0, most + 1, n)]
         printed = []
@@ -267,3 +269,43 @@ def test_a_statistic_of_one_respondent_is_that_respondents_value(tmp_path: Path)
     )
     assert found.verdict == "unsafe"
     assert [cell.proof for cell in found.cells if cell.verdict == "unsafe"] == ["mean 44: only 44 fits"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "rules", "ends"),
+    [
+        # Half of all: 1 of 2, 2 of 4 or 3 of 6; where fewer than 6 have no percentage, 3 of 6.
+        ("m,c,50\nf,c,\nTotal,x,\n", "", (1.0, 3.0)),
+        ("m,c,50\nf,c,\nTotal,x,\n", ", threshold=6", (3.0, 3.0)),
+        # None or one of 201 to 220 is printed as 0; where 0% is not published, one.
+        ("m,d,0\nf,d,\nTotal,d,\n", "", (0.0, 1.0)),
+        ("m,d,0\nf,d,\nTotal,d,\n", ", extremes=no", (1.0, 1.0)),
+    ],
+)
+def test_what_is_published_says_that_it_was_not_held_back(
+    rows: str, rules: str, ends: tuple[float, float], tmp_path: Path
+) -> None:
+    (tmp_path / "t.csv").write_text(f"sex,count,pct\n{rows}")
+    defined = {"pct": f"percentage, over=sex, decimals=0{rules}"}
+    shown = read_release(tmp_path / "t.csv", statistics=defined, marks=["x", "c=1..3", "d=0..220"])
+    found = audit(shown).cell(sex="m")
+    assert (found.lower, found.upper) == ends
+
+
+def test_a_ratio_has_no_extremes_to_hold_back() -> None:
+    with pytest.raises(RequestError, match="0 and 100 per cent of a whole"):
+        Statistic.of_text("ratio, over=sex:m, extremes=no")
+
+
+@pytest.mark.parametrize(
+    ("mean", "values"),
+    [("1.5", 1), ("2.0", 1), ("0.0", 1), ("0.5", 1), ("1.0", None)],
+)
+def test_a_mean_at_the_end_of_the_range_says_all_values(mean: str, values: int | None, tmp_path: Path) -> None:
+    """Two respondents with values from 0 to 2: a mean of 1 is that of 0 and 2, or of 1 and 1."""
+    (tmp_path / "t.csv").write_text(f"group,count,mean,median\nA,2,{mean},\nB,3,,1\n")
+    defined = {"mean": "mean, decimals=1, range=0..2", "median": "median, decimals=0, range=0..2"}
+    found = audit(read_release(tmp_path / "t.csv", statistics=defined))
+    ways = {row["cell"]["group"]: row["values"] for row in data_of(found)["cells"]}
+    assert (ways.get("A"), ways["B"]) == (values, 4)
+    assert found.verdict == ("safe" if values is None else "unsafe")

@@ -10,6 +10,7 @@ import sys
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from discreet.cli.app import main
 
@@ -58,6 +59,14 @@ def refused(outcome: Outcome) -> str:
     assert outcome.err.count("\n") == 1
     assert "Traceback" not in outcome.err
     return outcome.err.removeprefix("discreet: ").rstrip("\n")
+
+
+def refused_protection(*arguments: object) -> str:
+    """Check that a protection was refused and wrote nothing, and return the reason."""
+    with TemporaryDirectory() as folder:
+        reason = refused(run("protect", *arguments, "-o", Path(folder) / "never.csv"))
+        assert not list(Path(folder).iterdir())
+    return reason
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:

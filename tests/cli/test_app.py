@@ -228,7 +228,7 @@ def test_ctrl_c_ends_compiled_code(where: str) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "busy\n"
         process.send_signal(signal.SIGINT)
-        _, complaint = process.communicate(timeout=60)
+        _, complaint = process.communicate(timeout=120)
     finally:
         process.kill()
     assert process.returncode == 130

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.cli.running import refused, rows_of, run
+from tests.cli.running import refused, refused_protection, rows_of, run
 
 import discreet as dc
 
@@ -160,29 +160,24 @@ def test_parquet_keeps_how_the_figures_were_made(counts: Path, tmp_path: Path) -
 
 
 def test_what_is_refused_leaves_nothing_behind(counts: Path, tmp_path: Path) -> None:
-    out = tmp_path / "r.csv"
-
-    def said(*arguments: object) -> str:
-        reason = refused(run("protect", *arguments, "-o", out))
-        assert not out.exists()
-        return reason
-
-    assert "base is 1; round to an integer" in said("random-rounding", counts, "--base", 1)
-    assert "time limit is 0" in said("controlled-rounding", counts, "--time-limit", 0)
-    assert "did you mean 'area'" in said("semi-controlled-rounding", counts, "--totals", "aera")
-    assert "give one (--rule p=10)" in said("tabular-adjustment", counts)
-    assert "--by" in said("random-rounding", counts, "--contributor", "id")
-    assert "a table holds counts" in said("random-rounding", counts, "--value", "turnover")
-    assert "give it as region=nuts.hrc" in said("random-rounding", counts, "--hierarchy", "area")
-    assert "name one table" in said("random-rounding")
-    assert "No such option" in said("conventional-rounding", counts, "--seed", 1)
+    assert "base is 1; round to an integer" in refused_protection("random-rounding", counts, "--base", 1)
+    assert "time limit is 0" in refused_protection("controlled-rounding", counts, "--time-limit", 0)
+    assert "did you mean 'area'" in refused_protection("semi-controlled-rounding", counts, "--totals", "aera")
+    assert "give one (--rule p=10)" in refused_protection("tabular-adjustment", counts)
+    assert "--by" in refused_protection("random-rounding", counts, "--contributor", "id")
+    assert "a table holds counts" in refused_protection("random-rounding", counts, "--value", "turnover")
+    assert "give it as region=nuts.hrc" in refused_protection("random-rounding", counts, "--hierarchy", "area")
+    assert "name one table" in refused_protection("random-rounding")
+    assert "No such option" in refused_protection("conventional-rounding", counts, "--seed", 1)
     assert "No such command" in refused(run("protect", "scrambling", counts))
     halves = tmp_path / "halves.csv"
     halves.write_text(COUNTS.replace("n,m,1", "n,m,1.5"), encoding="utf-8")
-    assert "1.5" in said("random-rounding", halves)
+    assert "1.5" in refused_protection("random-rounding", halves)
     assert "is the table that is read" in refused(run("protect", "random-rounding", counts, "-o", counts))
     assert "'.xls' is not written" in refused(run("protect", "random-rounding", counts, "-o", tmp_path / "r.xls"))
     assert counts.read_text(encoding="utf-8") == COUNTS
     strange = tmp_path / "tree.csv"
     strange.write_text("level1,level2\nnorth,n\nsouth,s\n", encoding="utf-8")
-    assert "'w' of dimension 'area'" in said("controlled-rounding", counts, "--hierarchy", f"area={strange}")
+    assert "'w' of dimension 'area'" in refused_protection(
+        "controlled-rounding", counts, "--hierarchy", f"area={strange}"
+    )

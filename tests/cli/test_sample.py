@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.cli.running import refused, rows_of, run
+from tests.cli.running import refused, refused_protection, rows_of, run
 
 import discreet as dc
 
@@ -91,22 +91,17 @@ def test_samples_of_records(people: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_refused(counts: Path, people: Path, tmp_path: Path) -> None:
-    out = tmp_path / "never.csv"
-
-    def reason(*arguments: object) -> str:
-        said = refused(run("protect", *arguments, "-o", out))
-        assert not out.exists()
-        return said
-
-    assert "n = 141 cannot be drawn from N = 140" in reason("random-sample", counts, "--n", 141)
-    assert "either the size of the sample" in reason("random-sample", counts)
-    assert "the sampling fraction is 1.5" in reason("random-sample", counts, "--fraction", 1.5)
-    assert "the sampling rate is 0" in reason("bernoulli-sample", counts, "--rate", 0)
-    assert "no dimension 'region'" in reason("stratified-sample", counts, "--strata", "region", "--fraction", 0.1)
-    assert "give it as CATEGORY=N" in reason("stratified-sample", counts, "--strata", "sex", "--size", "m")
-    assert "give it alone" in reason("sample-records", people, "--rate", 0.1, "--n", 5)
-    assert "no column 'region'" in reason("sample-records", people, "--strata", "region", "--fraction", 0.1)
-    assert "not --n" in reason("sample-records", people, "--strata", "area", "--n", 5)
-    assert "name the column of strata" in reason("sample-records", people, "--size", "n=5", "--n", 3)
-    assert "n = 101 cannot be drawn from N = 100" in reason("sample-records", people, "--n", 101)
+    assert "n = 141 cannot be drawn from N = 140" in refused_protection("random-sample", counts, "--n", 141)
+    assert "either the size of the sample" in refused_protection("random-sample", counts)
+    assert "the sampling fraction is 1.5" in refused_protection("random-sample", counts, "--fraction", 1.5)
+    assert "the sampling rate is 0" in refused_protection("bernoulli-sample", counts, "--rate", 0)
+    assert "no dimension 'region'" in refused_protection(
+        "stratified-sample", counts, "--strata", "region", "--fraction", 0.1
+    )
+    assert "give it as CATEGORY=N" in refused_protection("stratified-sample", counts, "--strata", "sex", "--size", "m")
+    assert "give it alone" in refused_protection("sample-records", people, "--rate", 0.1, "--n", 5)
+    assert "no column 'region'" in refused_protection("sample-records", people, "--strata", "region", "--fraction", 0.1)
+    assert "not --n" in refused_protection("sample-records", people, "--strata", "area", "--n", 5)
+    assert "name the column of strata" in refused_protection("sample-records", people, "--size", "n=5", "--n", 3)
+    assert "n = 101 cannot be drawn from N = 100" in refused_protection("sample-records", people, "--n", 101)
     assert "is the table that is read" in refused(run("protect", "sample-records", people, "--n", 5, "-o", people))

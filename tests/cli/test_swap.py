@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from pathlib import Path
 
-from tests.cli.running import refused, rows_of, run
+from tests.cli.running import refused_protection, rows_of, run
 
 import discreet as dc
 
@@ -57,17 +57,10 @@ def test_swapped_records(people: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_refused_and_what_is_found(counts: Path, people: Path, tmp_path: Path) -> None:
-    out = tmp_path / "never.csv"
-
-    def reason(*arguments: object) -> str:
-        said = refused(run("protect", *arguments, "-o", out))
-        assert not out.exists()
-        return said
-
-    assert "the swap rate is 1.5" in reason("record-swapping", counts, "--area", "area", "--rate", 1.5)
-    assert "no dimension 'region'" in reason("record-swapping", counts, "--area", "region")
-    assert "leaves nothing to swap" in reason("table-swapping", counts, "--keep", 3)
-    assert "no column 'region'" in reason("swap-records", people, "--area", "region")
+    assert "the swap rate is 1.5" in refused_protection("record-swapping", counts, "--area", "area", "--rate", 1.5)
+    assert "no dimension 'region'" in refused_protection("record-swapping", counts, "--area", "region")
+    assert "leaves nothing to swap" in refused_protection("table-swapping", counts, "--keep", 3)
+    assert "no column 'region'" in refused_protection("swap-records", people, "--area", "region")
     alone = tmp_path / "alone.csv"
     alone.write_text("area,sex\nn,x\nw,m\ns,m\ns,m\nw,m\n", encoding="utf-8")
     told = json.loads(

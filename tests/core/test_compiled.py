@@ -102,7 +102,7 @@ def test_turns_are_granted_for_all_that_would_be_compiled(tmp_path: Any, monkeyp
     (tmp_path / "__pycache__").mkdir()
     line = steps.function.__code__.co_firstlineno
     (tmp_path / "__pycache__" / f"test_compiled.steps-{line}.py311.nbi").touch()
-    assert Kernel(steps.function)._granted == kernels.TURNS
+    assert Kernel(steps.function)._granted == kernels.KEPT_TURNS
 
 
 def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:

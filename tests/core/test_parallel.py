@@ -33,7 +33,7 @@ def test_random_work_does_not_depend_on_the_workers() -> None:
 
 def test_threads_are_used_and_bounded() -> None:
     seen: set[int] = set()
-    together = threading.Barrier(2, timeout=10)
+    together = threading.Barrier(2, timeout=120)
 
     def meet(item: int) -> None:
         together.wait()

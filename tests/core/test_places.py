@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.programme.records import BUSINESS, FIRMS, firms, table
 
 import discreet as dc
 from discreet import RequestError
 from discreet.core.errors import DataError
 from discreet.core.parallel import over, run
 from discreet.core.random import spawn
+from discreet.programme.plan_reader import plan_of
+from discreet.programme.running import RunOptions, run_plan
 
 pytestmark = pytest.mark.xdist_group("dask")
 
@@ -95,3 +99,39 @@ def test_errors_come_back_and_unknown_places_are_refused(two_workers: str, monke
     monkeypatch.setenv("DISCREET_PARALLEL", "elsewhere")
     with pytest.raises(RequestError, match="DISCREET_PARALLEL"):
         run(abs, range(2))
+
+
+def test_a_plan_on_a_cluster_and_on_processes_writes_the_same_bytes(two_workers: str, tmp_path: Path) -> None:
+    firms(tmp_path, 120)
+    tables = "".join(table(f"{value}", ["region", "size"], value) for value in ("pizza", "batavia", "arugula"))
+    plan = plan_of(BUSINESS + FIRMS + tables, folder=tmp_path)
+    written = {}
+    for name, place in (("here", "threads"), ("dask", f"dask:{two_workers}"), ("apart", "processes")):
+        with over(place):
+            found = run_plan(plan, RunOptions(tmp_path / name, 2**127 + 1))
+        assert found.fresh == 3
+        written[name] = {
+            str(path.relative_to(tmp_path / name)): path.read_bytes()
+            for path in (tmp_path / name).rglob("*")
+            if path.is_file()
+        }
+    assert len(written["here"]) > 6
+    assert written["dask"] == written["here"]
+    assert written["apart"] == written["here"]
+
+
+def test_each_result_is_told_as_it_comes_and_those_before_an_error_are_kept(two_workers: str) -> None:
+    def work(item: int) -> int:
+        if item == 3:
+            raise DataError("item 3 is wrong; correct it")
+        return item * item
+
+    for place in ("threads", "processes", f"dask:{two_workers}"):
+        kept: dict[int, int] = {}
+        with over(place):
+            run(work, range(3), apart=True, each=kept.__setitem__)
+        assert kept == {0: 0, 1: 1, 2: 4}, place
+    kept = {}
+    with pytest.raises(DataError, match="item 3"):
+        run(work, range(5), workers=1, each=kept.__setitem__)
+    assert kept == {0: 0, 1: 1, 2: 4}

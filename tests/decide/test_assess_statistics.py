@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.cli.running import run
+from tests.plain import data_of
 
 from discreet import datasets
 from discreet.auditing.audit import audit
@@ -48,7 +49,7 @@ def test_statistics_of_a_release_change_nothing_that_is_claimed_of_it(protection
     (kept,) = found.evidence.statistics
     assert kept.wanted == 16
     assert 0 < kept.shown <= 16
-    assert found.to_dict()["statistics"] == [kept.to_dict()]
+    assert data_of(found)["statistics"] == [data_of(kept)]
 
 
 def test_what_is_published_is_computed_from_what_is_published(tmp_path: Path) -> None:
@@ -142,7 +143,7 @@ def test_report_and_data_show_what_is_kept(tmp_path: Path) -> None:
     for edition in ("internal", "public"):
         found.report(tmp_path / f"{edition}.html", edition=edition)
     assert f"{kept.shown} of {kept.wanted}" in (tmp_path / "internal.html").read_text(encoding="utf-8")
-    (column,) = found.to_dict()["release"]["figures"][0]["statistics"]
+    (column,) = data_of(found)["release"]["figures"][0]["statistics"]
     assert len(column["shown"]) == kept.shown
 
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.measuring import first_measured
 
 import discreet as dc
 from discreet.auditing.audit_result import Audit
@@ -97,7 +98,7 @@ def test_one_cell_that_can_be_small_is_not_safe_unless_all_tables_are_protected(
 def test_neither_the_draw_nor_its_utility_decides_which_protection_is_taken() -> None:
     text = RULES.format(as_is="never") + '[[protections]]\nname = "random-rounding"\nbase = 5\nadditive = true\n'
     rng = np.random.default_rng(1)
-    for seed in range(10):
+    for seed in first_measured(range(10)):
         table = dc.Table.from_array(rng.integers(0, 9, 8), ["x"])
         found = dc.assess(table, Policy.from_text(text), seed=seed, trial=True)
         assert found.release is not None
@@ -141,7 +142,7 @@ def test_a_limit_on_r2_that_rules_originals_out_is_knowledge_of_the_reader() -> 
     """R2 of 2 and 0 is above 0.5, so that a published 3 and 0 that passed stands for no 0."""
     table = dc.Table.from_array([2, 2], ["x"])
     verdicts = set()
-    for seed in range(12):
+    for seed in first_measured(range(12)):
         found = dc.assess(table, Policy.from_text(LIMITED), seed=seed, trial=True)
         assert found.evidence is not None
         zero = 0 in found.evidence.release.table.to_array()

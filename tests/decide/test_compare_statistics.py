@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.cli.running import run
+from tests.plain import data_of
 
 from discreet.auditing.audit import audit
 from discreet.core.errors import RequestError
@@ -59,7 +60,7 @@ def test_a_comparison_without_statistics_says_nothing_of_them() -> None:
     found = compare(table(1, 60), ["suppress"], policy=POLICY, draws=2, audits=1, seed=1)
     assert len(found.points) == 2
     assert "statistics" not in found.header()
-    assert "statistics" not in found.to_dict()["points"][1]
+    assert "statistics" not in data_of(found)["points"][1]
 
 
 @pytest.mark.parametrize("mean", [6, 40, 150])

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.measuring import first_measured
 
 import discreet as dc
 from discreet.core.errors import DataError, InfeasibleError, RequestError
@@ -325,7 +326,7 @@ def worlds_by_definition(entry: Entry, linked: Sequence[Entry]) -> set[frozenset
 def test_sets_of_releases_are_found_without_trying_all_of_them() -> None:
     rng = np.random.default_rng(11)
     names = ["", "", "adults", "Adults", "firms", "16+", "18+"]
-    for _ in range(400):
+    for _ in first_measured(range(400)):
         tags = [
             (str(rng.choice(names)), str(rng.choice(["", "2023", "2024", "2025"]))) for _ in range(rng.integers(1, 9))
         ]

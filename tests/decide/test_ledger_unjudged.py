@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.plain import data_of
 
 import discreet as dc
 from discreet.core.errors import RequestError
@@ -51,7 +52,7 @@ def test_a_sum_of_hidden_amounts_that_several_releases_give_away(ledger: Ledger)
     assert text.startswith("2 sums of hidden amounts can be worked out from several releases")
     assert "zone=a + b = [total in «Old»] − [zone=cde in «New»] = 41 − 38 = 3" in text
     assert "hide more figures until they no longer follow" in result.sentence
-    assert result.to_dict()["unjudged"] == [text]
+    assert data_of(result)["unjudged"] == [text]
 
 
 def test_rules_on_contributors_are_not_judged_and_that_is_said(ledger: Ledger) -> None:
@@ -117,8 +118,10 @@ def test_the_risk_of_a_policy_is_that_to_a_reader_who_knows_the_method(ledger: L
     ledger.add(drawn, title="First")
     again = ledger.check(drawn, title="Again", policy="census")
     assert [(f.name, f.lower, f.upper, f.reason) for f in again.new] == [("area=n", 0, 2, "risk 0.8346, more than 0.7")]
-    # One limit by itself is judged as an audit judges it by default: all values alike.
-    assert ledger.check(drawn, title="Again", dr=0.7).verdict == "safe"
+    # One limit by itself is judged as an audit judges it by default: all values alike, and no two draws together.
+    alike = ledger.check(drawn, title="Again", dr=0.7)
+    assert (alike.verdict, alike.new) == ("incomplete", ())
+    assert "were drawn at random again after «First»" in alike.unjudged[0]
 
 
 def test_a_risk_that_cannot_be_shown_is_incomplete(ledger: Ledger) -> None:
@@ -325,7 +328,7 @@ def test_a_release_that_people_saw_is_retagged(ledger: Ledger) -> None:
     again = ledger.retag(first.id, period="2022", population="firms", reason="it was the year before")
     assert [(a.population, a.period) for a in again.amended] == [("", ""), ("", "2023")]
     assert again.amended[1].who
-    assert again.to_dict()["amended"][1]["period"] == "2023"
+    assert data_of(again)["amended"][1]["period"] == "2023"
     assert "retagged" in again.row()[-1]
     assert ledger.entries() == (again,)
     with pytest.raises(RequestError, match="says the same already"):

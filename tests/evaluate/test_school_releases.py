@@ -54,24 +54,16 @@ def exact_today(seeds: range, folder: Path) -> int:
     return total
 
 
-def test_schools_released_in_one_run_give_no_number_away(tmp_path: Path) -> None:
-    seeds = range(5)
+@pytest.mark.parametrize(
+    ("seeds", "least"), [(range(5), 1), pytest.param(range(300), 901, marks=pytest.mark.long)], ids=["5", "300"]
+)
+def test_schools_released_in_one_run_give_no_number_away(seeds: range, least: int, tmp_path: Path) -> None:
     files = released(seeds, tmp_path)
     assert len(files) == len(seeds)
     hidden, safe, exact, rates = of_files(files)
     assert (exact, safe) == (0, hidden)
     assert hidden > 0
     assert rates > 0
-    assert exact_today(seeds, tmp_path) > 0
-
-
-@pytest.mark.long
-def test_three_hundred_schools_released_in_one_run_give_no_number_away(tmp_path: Path) -> None:
-    seeds = range(300)
-    files = released(seeds, tmp_path)
-    assert len(files) == len(seeds)
-    hidden, safe, exact, rates = of_files(files)
-    assert (exact, safe) == (0, hidden)
     today = exact_today(seeds, tmp_path)
     print(f"{hidden:,} hidden, {exact} exact; {rates:,} rates; today {today:,} exact")
-    assert today > 900
+    assert today >= least

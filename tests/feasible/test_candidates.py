@@ -7,9 +7,8 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from tests.feasible.oracle import world
-from tests.feasible.random_releases import release
-from tests.feasible.test_brute_force import all_tables
+from tests.feasible.test_brute_force import listed
+from tests.lengths import few_or_long
 
 from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
@@ -30,12 +29,9 @@ def said(equations: Equations, truth: IntArray, tables: IntArray) -> Candidates:
 
 def everything(seed: int) -> tuple[Equations, IntArray] | None:
     """Return a release and the values of all positions in every table that fits."""
-    parts, names = release(seed)
-    place, trees = world(parts)
-    tables = all_tables(place)
-    if tables is None or not 3 <= len(tables) <= 500:
+    if (all_ := listed(seed)) is None or not 3 <= len(all_[2]) <= 500:
         return None
-    equations = equations_of(parts, about=names)
+    _, equations, tables, place, trees = all_
     positions = range(equations.lower.size)
     return equations, np.stack(
         [tables[:, place.members(equations.cell(i), trees)].sum(axis=1) for i in positions], axis=1
@@ -99,14 +95,9 @@ def check(seeds: range) -> None:
     assert min(doubt, none) > len(seeds) / 2
 
 
-@pytest.mark.unmeasured
-def test_tables_that_fit_count_and_no_others() -> None:
-    check(range(300))
-
-
-@pytest.mark.long
-def test_tables_that_fit_count_and_no_others_in_many_releases() -> None:
-    check(range(300, 5000))
+@few_or_long("seeds", range(300), range(300, 5000))
+def test_tables_that_fit_count_and_no_others(seeds: range) -> None:
+    check(seeds)
 
 
 def test_pairs_are_looked_at_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,8 @@ import pytest
 from tests.feasible.oracle import world
 from tests.feasible.random_releases import release
 from tests.feasible.test_brute_force import all_tables
+from tests.lengths import few_or_long
+from tests.measuring import first_measured
 
 from discreet.core.errors import InfeasibleError
 from discreet.feasible.bounds import bounds
@@ -66,14 +68,9 @@ def compare(seed: int) -> int:
     return 1
 
 
-@pytest.mark.unmeasured
-def test_no_fewer_figures_conflict() -> None:
-    assert sum(compare(seed) for seed in range(15)) >= 6
-
-
-@pytest.mark.long
-def test_no_fewer_figures_conflict_in_hundreds_of_releases() -> None:
-    assert sum(compare(seed) for seed in range(15, 500)) >= 180
+@few_or_long(("seeds", "least"), (range(15), 6), (range(15, 500), 180))
+def test_no_fewer_figures_conflict(seeds: range, least: int) -> None:
+    assert sum(map(compare, seeds)) >= least
 
 
 def test_the_error_says_that_no_fewer_do() -> None:
@@ -84,7 +81,7 @@ def test_the_error_says_that_no_fewer_do() -> None:
 
 
 def test_without_time_the_set_is_called_irreducible_only() -> None:
-    for seed in range(40):
+    for seed in first_measured(range(40)):
         equations = spoiled(seed)
         if equations is not None and len(conflict(equations).figures) > 2:
             found = conflict(equations, seconds=0.0)

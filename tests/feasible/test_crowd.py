@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
-from tests.feasible.oracle import world
-from tests.feasible.random_releases import release
-from tests.feasible.test_brute_force import all_tables
+from tests.feasible.test_brute_force import listed
+from tests.lengths import few_or_long
 
 from discreet.feasible.crowd import Facts, doubtful
 from discreet.feasible.reduction import reduce
-from discreet.table.equations import equations_of
 
 PEOPLE = 6
 
 
 def compare(seed: int) -> tuple[int, int, int]:
     """Check one release; return how many people there were, who leave all levels open, and who were seen to."""
-    parts, names = release(seed)
-    place, trees = world(parts)
-    tables = all_tables(place)
-    if tables is None or len(tables) < 3:
+    if (all_ := listed(seed)) is None or len(all_[2]) < 3:
         return 0, 0, 0
-    equations = equations_of(parts, about=names)
+    _, equations, tables, place, trees = all_
     every = np.arange(equations.lower.size)
     values = np.stack([tables[:, place.members(equations.cell(i), trees)].sum(axis=1) for i in every.tolist()], axis=1)
     rng = np.random.default_rng(seed)
@@ -63,11 +57,6 @@ def check(seeds: range) -> None:
     assert seen > 0.9 * fine
 
 
-@pytest.mark.unmeasured
-def test_nobody_is_overlooked() -> None:
-    check(range(120))
-
-
-@pytest.mark.long
-def test_nobody_is_overlooked_in_thousands_of_releases() -> None:
-    check(range(1_000, 4_000))
+@few_or_long("seeds", range(120), range(1_000, 4_000))
+def test_nobody_is_overlooked(seeds: range) -> None:
+    check(seeds)

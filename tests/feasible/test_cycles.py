@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.measuring import first_measured
 
 from discreet.feasible.bounds import bounds
 from discreet.table import Table, blocks
@@ -33,7 +34,7 @@ def parts(rng: np.random.Generator, pairs: tuple[str, ...]) -> list[Figures]:
 @pytest.mark.parametrize("pairs", CIRCLES)
 def test_blocks_along_chords_give_the_same_bounds(pairs: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     open_figures = 0
-    for seed in range(40):
+    for seed in first_measured(range(40)):
         shown = parts(np.random.default_rng(seed), pairs)
         monkeypatch.setattr(blocks, "MANY", 20_000)
         whole = equations_of(shown)

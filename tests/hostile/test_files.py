@@ -157,6 +157,27 @@ def test_temporary_files_of_a_killed_process_are_removed_by_the_next() -> None:
     assert not left.exists()
 
 
+def test_a_folder_of_finished_points_is_cleared_of_what_was_never_finished() -> None:
+    Path("kept").mkdir()
+    killed("kept/none-1.json")
+    (left,) = Path("kept").glob(".none-1.json.*.part")
+    foreign = Path("kept/.film.part")
+    foreign.write_text("of another program")
+    Path("table.csv").write_text("area,count\na,5\nb,9\n", encoding="utf-8")
+    assert run("compare", "table.csv", "--method=none", "--draws=2", "--resume=kept").code in (0, 1)
+    assert not left.exists()
+    assert foreign.exists()
+
+
+def test_half_a_copy_of_an_original_is_removed_with_the_next() -> None:
+    Path("table.csv").write_text("area,count\na,5\nb,9\n", encoding="utf-8")
+    Path("ledger.sqlite.originals").mkdir()
+    killed("ledger.sqlite.originals/0123456789.csv.pending")
+    (left,) = Path("ledger.sqlite.originals").glob(".*.part")
+    assert run("ledger", "add", "table.csv", "--original", "table.csv").code == 0
+    assert not left.exists()
+
+
 def test_a_file_that_somebody_is_writing_is_left_alone() -> None:
     def write(part: Path) -> None:
         write_text("result.json", "inner")

@@ -16,7 +16,7 @@ from tests.cli.running import refused, run
 
 from discreet.core.errors import DataError, DiscreetError, RequestError
 from discreet.decide.ledger import Ledger
-from discreet.decide.ledger.history import Event, Head, History, event
+from discreet.decide.ledger.history import Head, History, LedgerEvent, event
 from discreet.decide.ledger.packing import digest, packed
 from discreet.table.figures import Figures
 from discreet.table.release import Release
@@ -231,7 +231,7 @@ def earlier(version: int = 3) -> None:
 
 
 def check_earlier(version: int = 3) -> None:
-    with Ledger(BOOK, create=False) as book:
+    with Ledger(BOOK, create=False, whole=True) as book:
         first, second = book.entries()
         if version == 3:
             assert (first.period, first.amended[0].period, first.amended[0].who) == ("2024", "", "me")
@@ -247,6 +247,30 @@ def test_a_ledger_of_an_earlier_version_becomes_a_chain(version: int) -> None:
     assert run("ledger", "add", "old.csv").code == 0
     assert not list(Path().glob("ledger.sqlite-*"))
     assert run("ledger", "verify").code == 0
+
+
+def test_a_copy_of_an_earlier_ledger_without_its_log_is_noticed() -> None:
+    earlier()
+    writer = sqlite3.connect(BOOK)
+    writer.execute("PRAGMA wal_autocheckpoint=0")
+    writer.execute("UPDATE release SET withdrawn = '', reason = '', unseen = 0")
+    writer.commit()
+    copy, log = BOOK.read_bytes(), Path("ledger.sqlite-wal").read_bytes()
+    writer.close()
+    for file in Path().glob("ledger.sqlite*"):
+        file.unlink()
+    BOOK.write_bytes(copy)
+    for words in (("list",), ("check", "new.csv"), ("verify",), ("add", "old.csv")):
+        assert "ledger.sqlite-wal" in refused(run("ledger", *words))
+        assert BOOK.read_bytes() == copy
+    # With its log it is whole, and without it only if somebody says so.
+    Path("ledger.sqlite-wal").write_bytes(log)
+    assert [one["status"] for one in json.loads(run("ledger", "list", "--json").out)["releases"]] == ["published"] * 2
+    for file in Path().glob("ledger.sqlite*"):
+        file.unlink()
+    BOOK.write_bytes(copy)
+    assert run("ledger", "verify", "--whole").code == 0
+    assert run("ledger", "check", "new.csv").code in (0, 1)
 
 
 def only_reading(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -339,7 +363,7 @@ def test_each_event_is_verified_once_while_nobody_else_writes(monkeypatch: pytes
     steps: list[int] = []
     follow = History.follow
 
-    def counted(past: History, one: Event) -> None:
+    def counted(past: History, one: LedgerEvent) -> None:
         steps.append(1)
         follow(past, one)
 

@@ -16,7 +16,7 @@ import pytest
 from tests.cli.running import run
 from tests.workbench.serving import Server, serving
 
-from discreet.workbench.confinement import Confinement, OutsideError, Reach
+from discreet.workbench.confinement import Confinement, Confines, OutsideError
 
 pytestmark = pytest.mark.xdist_group("workbench")
 
@@ -68,11 +68,11 @@ def test_a_path_is_judged_by_what_it_leads_to(tmp_path: Path) -> None:
         for write in (False, True):
             with pytest.raises(OutsideError, match="outside the folder"):
                 rule.check(path, write=write)
-    rule.reach = Reach(readable=(str(other / "a.csv"),))
+    rule.reach = Confines(readable=(str(other / "a.csv"),))
     rule.check("link.csv")
     with pytest.raises(OutsideError):
         rule.check("link.csv", write=True)
-    rule.reach = Reach(ledger=str(other / "l.sqlite"))
+    rule.reach = Confines(ledger=str(other / "l.sqlite"))
     rule.check(other / "l.sqlite-wal", write=True)
     rule.check(other / "l.sqlite.originals" / "1.csv", write=True)
     with pytest.raises(OutsideError):

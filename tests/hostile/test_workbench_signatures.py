@@ -32,9 +32,7 @@ def bench() -> Iterator[Server]:
 
 def assess(server: Server, session: str, **values: Any) -> Any:
     asked = {"file": "open.csv", "as_is": True, "output": "out.csv", "seed": 1, "trial": True, **values}
-    job = server.json("POST", "api/run?wait=20", {"command": "assess", "values": asked, "session": session})
-    while job["state"] in ("waiting", "running"):
-        job = server.json("GET", f"api/jobs/{job['job']}?wait=20")
+    job = server.run("assess", session=session, **asked)
     assert job["state"] == "done", job
     return job["result"]
 
@@ -61,9 +59,7 @@ def test_the_servers_verdict_is_signed_whatever_the_page_says(bench: Server) -> 
 
 
 def test_a_release_that_the_server_found_wanting_is_not_approved(bench: Server) -> None:
-    job = bench.json(
-        "POST", "api/run?wait=20", {"command": "audit", "values": {"releases": ["tight.csv"]}, "session": "wanting"}
-    )
+    job = bench.run("audit", session="wanting", releases=["tight.csv"])
     assert job["result"]["verdict"] == "unsafe"
     told = sign(bench, "wanting", release="tight.csv", verdict="safe", policy="default")
     assert told["status"] == 400
@@ -74,8 +70,7 @@ def test_a_release_that_the_server_found_wanting_is_not_approved(bench: Server) 
 def test_an_audit_counts_only_if_it_asked_what_the_policy_asks(bench: Server, lax: dict[str, Any]) -> None:
     bench.upload("strict.toml", b"[limits]\ndr = 0.4\nwidth = 2\n")
     bench.upload("alone.csv", TIGHT.replace(b"b,y,7", b"b,y,x").replace(b"a,y,5", b"a,y,x").replace(b"b,x,9", b"b,x,x"))
-    asked = {"releases": ["alone.csv"], **lax}
-    job = bench.json("POST", "api/run?wait=20", {"command": "audit", "values": asked, "session": "lax"})
+    job = bench.run("audit", session="lax", releases=["alone.csv"], **lax)
     assert job["state"] in ("done", "refused")
     told = sign(bench, "lax", release="alone.csv", policy="strict.toml")
     assert told["status"] == 400

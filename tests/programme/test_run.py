@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from itertools import combinations
 from pathlib import Path
 
@@ -295,3 +296,71 @@ def test_amounts_with_many_digits_agree_once_they_are_rounded(tmp_path: Path) ->
     total = cells(found.clusters[0])["size"][frozenset()]
     assert float(total) == pytest.approx(sum(round(float(line.split(",")[8]), 2) for line in long[1:]), abs=1e-6)
     assert len(total.partition(".")[2]) == 2
+
+
+def test_workbooks_show_the_labels_of_a_file_and_other_files_the_codes(tmp_path: Path) -> None:
+    firms(tmp_path)
+    (tmp_path / "sizes.csv").write_text("code,label\ns0,below 10\ns1,10 to 49\ns2,50 and more\n")
+    output = '[output]\nformats = ["csv", "xlsx"]\n[output.presentation.labels.size]\ns2 = "large"\n'
+    sizes = '[dimensions.size]\nlabels = "sizes.csv"\n'
+    tables = table("size", ["region", "size"], "pizza") + table("form", ["region", "form"], "pizza")
+    text = BUSINESS.replace("business", "default") + FIRMS + sizes + output + tables
+    made(tmp_path, text)
+    book = tmp_path / "published" / "size.xlsx"
+    shown = zipfile.ZipFile(book).read("xl/worksheets/sheet3.xml")
+    assert [text in shown for text in (b"below 10", b"large", b"50 and more")] == [True, True, False]
+    assert "s0" in (tmp_path / "published" / "size.csv").read_text()
+    part = read_release(book).parts()[0]
+    assert set(part.labels["size"]) == {"s0", "s1", "s2", "Total"}
+    # A label that changes is a change of what is published.
+    (tmp_path / "sizes.csv").write_text("code,label\ns0,small\n")
+    made(tmp_path, text)
+    assert b"below 10" not in zipfile.ZipFile(tmp_path / "published" / "size.xlsx").read("xl/worksheets/sheet3.xml")
+    for wrong, said in (
+        ("code,label\ns0,a\ns0,b\n", "two labels"),
+        ("code,label\ns0\n", "row 2"),
+        ("x,y\n", "no labels"),
+    ):
+        (tmp_path / "sizes.csv").write_text(wrong)
+        (tmp_path / "plan.toml").write_text(text)
+        told = refused(run("plan", "check", tmp_path / "plan.toml"))
+        assert "dimensions.size.labels" in told
+        assert said in told
+    (tmp_path / "plan.toml").write_text(text.replace("labels.size]", "labels.sise]"))
+    assert "no dimension 'sise'; did you mean 'size'" in refused(run("plan", "check", tmp_path / "plan.toml"))
+
+
+def test_a_table_is_weighted_by_its_own_column(tmp_path: Path) -> None:
+    lines = firms(tmp_path).read_text().splitlines()
+    weighted = [f"{lines[0]},w", *(f"{line},{1 + k % 3}" for k, line in enumerate(lines[1:]))]
+    (tmp_path / "firms.csv").write_text("\n".join(weighted) + "\n")
+    (tmp_path / "own.toml").write_text('extends = "business"\n[rules]\nthreshold = 3\n')
+    tables = table("plain", ["region"], "pizza") + table("estimates", ["region"], "batavia", weight='"w"')
+    text = BUSINESS + FIRMS + tables
+    found = made(tmp_path, text)
+    totals = {one.name: cells(one)[one.tables[0].name][frozenset()] for one in found.clusters}
+    rows = [line.split(",") for line in weighted[1:]]
+    assert float(totals["pizza"]) == sum(int(row[8]) for row in rows)
+    assert float(totals["batavia"]) == sum(int(row[5]) * int(row[9]) for row in rows)
+    # Weights that two tables of one variable do not share would follow from them.
+    (tmp_path / "plan.toml").write_text(text + table("again", ["size"], "pizza", weight='"w"'))
+    told = refused(run("plan", "check", tmp_path / "plan.toml"))
+    assert "tables 'plain' and 'again' show pizza weighted by nothing and by w" in told
+    (tmp_path / "plan.toml").write_text(text.replace('weight = "w"', 'weight = "weigth"'))
+    assert "the records have no column 'weigth'" in refused(run("plan", "run", tmp_path / "plan.toml"))
+
+
+@pytest.mark.parametrize(("dr", "verdict"), [("1.0", "withhold"), ('"none"', "protect")])
+def test_no_risk_is_claimed_that_was_judged_with_figures_which_no_table_shows(
+    tmp_path: Path, dr: str, verdict: str
+) -> None:
+    """Of b = b1, c = c1 a reader has 1.16 bits left, and 1.28 were they told c of the others, whom no table shows."""
+    counts = dict(zip(("111", "112", "121", "122", "211", "212", "221", "222"), (0, 2, 1, 3, 1, 1, 2, 1), strict=True))
+    rows = [f"a{a},b{b},c{c}" for place, n in counts.items() for a, b, c in [tuple(place)] * n]
+    (tmp_path / "people.csv").write_text("\n".join(["a,b,c", *rows]) + "\n")
+    limits = f'[rules]\nthreshold = 3\ngroup_disclosure = "none"\n[limits]\nr2 = "none"\ntau = "none"\ndr = {dr}\n'
+    (tmp_path / "own.toml").write_text(f'extends = "default"\ninsiders = "none"\n{limits}')
+    tables = table("T1", ["b", "c"]) + table("T2", ["a"]) + table("T3", ["c"], where='{ a = "a1" }')
+    found = made(tmp_path, f'policy = "own.toml"\nprotection = "hide-and-round:limit=3,base=5"\n{PEOPLE}{tables}')
+    assert found.verdict == verdict
+    assert ("no table of the plan shows" in found.clusters[0].sentence) == (verdict == "withhold")

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.cli.running import refused, run
+from tests.measuring import first_measured
+from tests.plain import data_of
 
 import discreet as dc
 from discreet import Kind, RequestError, Table
@@ -55,7 +57,7 @@ def test_a_chain_is_stated_and_its_intervals_hold_the_truth(chain: Chain) -> Non
         again = chain.apply(TABLE, seed).release
         assert again.table == release.table
     found = dc.audit(release, law="method")
-    assert {one.to_dict()["basis"] for one in found.cells} <= {"not shown"}
+    assert {data_of(one)["basis"] for one in found.cells} <= {"not shown"}
 
 
 def jointly(shown: Table, swap: TableSwapping, last: Kind) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -78,7 +80,7 @@ def jointly(shown: Table, swap: TableSwapping, last: Kind) -> tuple[np.ndarray[A
 def test_nothing_is_called_open_that_a_reader_of_both_steps_knows() -> None:
     rng = np.random.default_rng(5)
     judged = 0
-    for _ in range(60):
+    for _ in first_measured(range(60)):
         table = Table.from_array(rng.choice([0, 0, 0, 1, 2, 5], (2, 2)), ["a", "b"])
         swap, last = TableSwapping(rate=float(rng.choice([0.3, 0.8]))), [RandomRounding(3), KEYS][rng.integers(2)]
         try:
@@ -135,7 +137,7 @@ def test_files(tmp_path: Path) -> None:
 def test_kinds_of_chains() -> None:
     kind = Kind("chain", kinds=(Kind("swapped", bound=2), Kind("random", base=3)))
     assert kind.phrase == "swapped, at most 2 in a cell, then rounded (random) to base 3"
-    assert Kind.from_dict(json.loads(json.dumps(kind.to_dict()))) == kind
+    assert Kind.from_dict(json.loads(json.dumps(data_of(kind)))) == kind
     assert (kind.step, kind.stated, kind.weighs, kind.keyed) == (3, False, False, False)
     assert kind.range(np.array([3]))[0].tolist() == [0]
     assert kind.scaled(10).range(np.array([30]))[1].tolist() == [79]
@@ -174,7 +176,7 @@ def test_nothing_is_claimed_of_a_chain_under_any_policy(policy: str) -> None:
     assert "solves all steps of the protection together" in checks["unfinished"].text
     assert found.verdict == "withhold"
     risk = dc.expected_risk(TABLE, Chain((TableSwapping(rate=0.3), RandomRounding(3))), draws=20, seed=1)
-    assert 0 < risk.to_dict()["value"] < 1
+    assert 0 < data_of(risk)["value"] < 1
 
 
 def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from discreet.protect import Simulation
 from discreet.protect.simulation import walk
 from discreet.protect.simulation.diagnostics import diagnose
 from discreet.protect.simulation.margin_model import Model
-from discreet.protect.simulation.walk import Chain
+from discreet.protect.simulation.walk import MarkovChain
 
 NONE = np.zeros(0, np.int64)
 
@@ -30,7 +30,7 @@ def latin() -> Any:
 
 def visited(F: Any, margins: Any, law: str, draws: int, apart: int, seed: int, impossible: Any = NONE) -> Any:
     """Return tables of one chain, so far apart that they are nearly independent."""
-    chain = Chain(F.ravel(), F.shape, Model.of(F.ndim, margins), law, impossible)
+    chain = MarkovChain(F.ravel(), F.shape, Model.of(F.ndim, margins), law, impossible)
     x, rng = F.ravel().copy(), generator(seed)
     kept = np.zeros((draws, x.size), np.int64)
     for k in range(draws):
@@ -56,7 +56,7 @@ def test_chains_settle_on_the_enumerated_law(counts: Any, margins: Any, law: str
 
 def test_moves_alone_cut_latin_squares_off_and_prices_below_zero_connect_them() -> None:
     F, margins = latin(), [(0, 1), (1, 2), (0, 2)]
-    chain = Chain(F.ravel(), F.shape, Model.of(3, margins), "uniform", NONE)
+    chain = MarkovChain(F.ravel(), F.shape, Model.of(3, margins), "uniform", NONE)
     assert chain.price > 0
     assert "below zero" in chain.connected
     law = slow_law(F, margins, "uniform")

@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.plain import data_of
 from tests.report import examples
 
 from discreet.report import notebook, write_pictures, write_report
@@ -44,7 +45,7 @@ def test_every_published_figure_stands_in_its_cell() -> None:
 
 
 def test_hidden_figures_and_totals_are_drawn_as_such() -> None:
-    data = internal(examples.firms().to_dict())
+    data = internal(data_of(examples.firms()))
     (grid,) = paged_tables(data, details_of(data))
     (page,) = grid.pages
     cells = [cell for line in page.lines for cell in line.cells if cell is not None]
@@ -184,16 +185,16 @@ def test_what_is_not_shown_is_not_drawn_as_open() -> None:
 
     found = dc.assess(dc.datasets.religion(), "health", name="religion")
     assert found.verdict == "protect"
-    for edition, data in (("internal", internal(found.to_dict())), ("public", public(found.to_dict(), True))):
+    for edition, data in (("internal", internal(data_of(found))), ("public", public(data_of(found), True))):
         details = details_of(data)
         narrow = [row for row in details.rows if row["upper"] is not None and 2 <= row["upper"] - row["lower"] <= 3]
         assert len(narrow) > 10, edition
         (grid,) = paged_tables(data, details)
         drawn = {cell.detail: cell.step for page in grid.pages for line in page.lines for cell in line.cells if cell}
         assert {drawn[details.rows.index(row)] for row in narrow} == {3}
-    rows = panel_rows(details_of(internal(found.to_dict())), True, False)
+    rows = panel_rows(details_of(internal(data_of(found))), True, False)
     assert {(row["bits"], row["dr"]) for row in rows[:10]} == {("not shown", "not shown")}
-    page = html_report(internal(found.to_dict()))
+    page = html_report(internal(data_of(found)))
     assert '"dr":"not shown"' in page
 
 
@@ -244,7 +245,7 @@ def test_a_shared_proof_is_stated_once() -> None:
     table = page[page.index('id="cells"') : page.index('id="slices"')]
     assert table.count("rounded (random)") == 1
     # Proofs that differ stay where they are.
-    rows, proofs = stated_once(listed(details_of(internal(examples.firms().to_dict())), True))
+    rows, proofs = stated_once(listed(details_of(internal(data_of(examples.firms()))), True))
     assert proofs == []
     assert all(row["proof"] for row in rows)
 
@@ -261,7 +262,7 @@ def test_who_when_and_a_place_to_sign(tmp_path: Path) -> None:
 
 
 def test_texts_to_copy_say_only_what_is_published() -> None:
-    data = examples.firms().to_dict()
+    data = data_of(examples.firms())
     inside, outside = paragraphs(internal(data)), paragraphs(public(data))
     assert inside == outside
     quality, told = (text for _, text in inside)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from tests.plain import data_of
 
 from discreet.core.errors import RequestError
 from discreet.rules import group_disclosure
@@ -29,7 +30,7 @@ def test_every_line_of_every_margin(counts: np.ndarray, coalition: int) -> None:
     if not counts.any():
         return
     found = group_disclosure(Table.from_array(counts, ["a", "b", "c"]), coalition=coalition)
-    ours = {(tuple(line["line"].values()), line["along"]) for line in found.to_dict()["lines"]}
+    ours = {(tuple(line["line"].values()), line["along"]) for line in data_of(found)["lines"]}
     expected = set()
     for kept in itertools.product([False, True], repeat=3):
         away = tuple(i for i in range(3) if not kept[i])
@@ -49,7 +50,7 @@ def test_lines_of_a_hierarchy() -> None:
     tree = Hierarchy.from_parents({"a1": "a", "a2": "a", "b1": "b", "b2": "b"})
     records = pa.table({"x": ["a1"] * 4 + ["b1"] * 2 + ["b2"] * 2, "one": ["u"] * 8})
     found = group_disclosure(tabulate(records, ["x"], hierarchies={"x": tree}))
-    assert [line["reason"] for line in found.to_dict()["lines"]] == ["everybody of the 4 in x=a has x=a1"]
+    assert [line["reason"] for line in data_of(found)["lines"]] == ["everybody of the 4 in x=a has x=a1"]
     # A dimension of one category says nothing.
     assert len(group_disclosure(tabulate(records, ["one"]))) == 0
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.plain import data_of
 
 from discreet.core.errors import DataError, RequestError
 from discreet.rules import (
@@ -210,8 +211,8 @@ def test_rules_of_ones_own() -> None:
     found = sensitivity(table, [large])
     assert found.sensitive.tolist() == [False, True]
     assert np.isnan(found.upper[1])
-    assert found.to_dict()["sensitive"][0]["upper"] is None
-    assert found.to_dict()["sensitive"][0]["rules"] == ["large"]
+    assert data_of(found)["sensitive"][0]["upper"] is None
+    assert data_of(found)["sensitive"][0]["rules"] == ["large"]
 
     def half(cells: CellFigures) -> Finding:
         one = cells.total > 0

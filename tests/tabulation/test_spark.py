@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from tests.tabulation.strategies import Case, cases
 from tests.tabulation.test_agreement import LONG, WHOLE, agree, firms, outcome
 
 from discreet.core.errors import DataError, RequestError
+from discreet.core.parallel import over, run
 from discreet.tabulation import tabulate
 
 # Spark warns of pandas versions and of its own clean-up, neither of which is used or in our hands.
@@ -36,6 +38,8 @@ def spark() -> Iterator[Any]:
             "spark.sql.codegen.factoryMode": "NO_CODEGEN",
             "spark.sql.adaptive.enabled": "false",
             "spark.driver.memory": "1g",
+            # The first compiler alone and one collector: both cost less than they save in a minute.
+            "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
             "spark.driver.host": "127.0.0.1",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.ui.showConsoleProgress": "false",
@@ -82,3 +86,17 @@ def test_spark_refuses_what_duckdb_refuses(spark: Any, tmp_path: Path) -> None:
         tabulate(tmp_path / "r.csv", ["a"], value="t", engine="spark", missing="drop"),
         tabulate(tmp_path / "r.csv", ["a"], value="t", missing="drop"),
     )
+
+
+def test_work_goes_to_spark_and_comes_back_as_it_would_from_threads(spark: Any) -> None:
+    def work(item: dict[str, int]) -> tuple[int, int]:
+        if item["x"] == 9:
+            raise DataError("9 is wrong; correct it")
+        return item["x"] ** 2, os.getpid()
+
+    with over("spark"):
+        found = run(work, [{"x": x} for x in range(3)], apart=True)
+        with pytest.raises(DataError, match="9 is wrong"):
+            run(work, [{"x": 8}, {"x": 9}], apart=True)
+    assert [one for one, _ in found] == [0, 1, 4]
+    assert os.getpid() not in {place for _, place in found}

@@ -6,10 +6,12 @@ import csv
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.plain import data_of
 
 import discreet
 from discreet.core.errors import DataError, RequestError
@@ -60,7 +62,7 @@ def test_the_cholesterol_table_end_to_end() -> None:
     assert result.sample_uniques == 1
     q = q_uniform(78, 400, 10)
     assert q == pytest.approx(87 * 86 / (409 * 408))
-    data = result.to_dict()
+    data = data_of(result)
     assert data["cells"] == 10
     assert data["priors"]["uniform"]["q"] == pytest.approx(q)
     assert data["priors"]["uniform"]["tau"] == pytest.approx(q)
@@ -80,7 +82,7 @@ def test_priors_models_and_cells_agree_with_their_parts(records: Records) -> Non
     assert result.loglinear.chosen.tau1 == pytest.approx(alone.tau1)
     assert result.loglinear.chosen.fitted_to == "weighted"
     assert "fitted to weighted counts" in result.sentence
-    data = result.to_dict()["loglinear"]
+    data = data_of(result)["loglinear"]
     assert isinstance(data["b1"], float)
     assert isinstance(data["b2"], float)
     assert data["margins"] == [["age", "sex"], ["age", "job"], ["sex", "job"]]
@@ -112,7 +114,7 @@ def test_every_decision_is_in_the_results(records: Records) -> None:
     assert test.accepted == result.sample_uniques > 0
     rows = list(csv.DictReader(io.StringIO(result.to_csv())))
     assert sum(float(row["taken_uniform"]) for row in rows) == test.accepted
-    data = result.to_dict(top=3)
+    data: Any = result.to_dict(top=3)
     assert len(data["priors"]["uniform"]["test"]["decisions"]) == result.sample_uniques
     assert [item["taken"] for item in data["riskiest"]] == [{"uniform": True, "multinomial": False}] * 3
 
@@ -168,7 +170,7 @@ def test_nobody_unique_is_said() -> None:
     assert result.sample_uniques == 0
     assert "nobody" in result.sentence
     assert result.riskiest() == []
-    assert result.to_dict()["priors"]["uniform"]["tau"] == 0.0
+    assert data_of(result)["priors"]["uniform"]["tau"] == 0.0
 
 
 def test_structural_zeros_do_not_count(records: Records) -> None:
@@ -236,7 +238,7 @@ def test_size_plans() -> None:
     assert "at most 9,477 people under the uniform prior" in plan.sentence
     assert len(plan.to_csv().splitlines()) == 41
     assert len(plan.curve_rows(plan.curves[0], 5)[1]) == 5
-    data = json.loads(json.dumps(plan.to_dict(), allow_nan=False))
+    data = json.loads(json.dumps(data_of(plan), allow_nan=False))
     assert data["priors"]["uniform"]["needed"] == 9478
     table = discreet.datasets.cholesterol()
     given = plan_size(["uniform"], 0.5, population=400, table=table, measure="tau")

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.plain import data_of
 
 from discreet.core.errors import DataError, RequestError
 from discreet.table import Table
@@ -121,22 +122,22 @@ def test_bad_methods() -> None:
 
 def test_faces() -> None:
     result = tau(SAMPLE, Uniform())
-    shown = json.loads(json.dumps(result.to_dict()))
+    shown = json.loads(json.dumps(data_of(result)))
     assert shown["interval"] == [result.low, result.high]
     assert shown["q"] == pytest.approx(result.q[0])
     assert "τ̃" in str(result)
     assert result._repr_html_().startswith("<table>")
     known = posterior(SAMPLE, DirichletMultinomial([1.0, 2.0, 3.0, 4.0]))
-    assert [row["cell"] for row in json.loads(json.dumps(known.to_dict()))["q"]] == [0, 3]
+    assert [row["cell"] for row in json.loads(json.dumps(data_of(known)))["q"]] == [0, 3]
     assert " to " in str(known)
     assert known._repr_html_().startswith("<table>")
     drawn = tau(SAMPLE, Uniform(), method="draw", draws=100, seed=1)
     assert "100 draws" in str(drawn)
-    unequal = tau(SAMPLE, DirichletMultinomial([1.0, 2.0, 3.0, 4.0])).to_dict()["q"]
+    unequal = data_of(tau(SAMPLE, DirichletMultinomial([1.0, 2.0, 3.0, 4.0])))["q"]
     assert len(unequal) == 2
     table = Table.from_array([[1, 0], [3, 1]], ["a", "b"])
     by = tau_by_slice(table, 20, Uniform(), dimensions=["b"])
-    assert [row["category"] for row in json.loads(json.dumps(by.to_dict()))["slices"]] == ["1", "2"]
+    assert [row["category"] for row in json.loads(json.dumps(data_of(by)))["slices"]] == ["1", "2"]
     assert "b=1" in str(by)
     assert by._repr_html_().startswith("<table>")
 

@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from tests.workbench.serving import Server, serving
+
 PICTURES = os.environ.get("DISCREET_PICTURES")
 """A folder for pictures of the screens, where they are wanted."""
 GAPS = """async () => {
@@ -63,7 +65,8 @@ class Person:
             viewport={"width": width, "height": height}, color_scheme=scheme, accept_downloads=True
         )
         self.page = self.context.new_page()
-        self.page.set_default_timeout(180_000)
+        # What is waited for comes to stay, so only a fault waits as long as this, on the busiest machine.
+        self.page.set_default_timeout(600_000)
         self.complaints: list[str] = []
         self.foreign: list[str] = []
         host = address.split("/")[2]
@@ -128,6 +131,12 @@ class Person:
             "([word, gone]) => document.querySelector('#command').textContent.includes(word) !== gone", arg=[word, gone]
         )
 
+    @contextmanager
+    def keeping(self, part: str) -> Iterator[None]:
+        """Do something, and wait until the server keeps a state of the page that says so."""
+        with self.page.expect_response(lambda r: r.request.method == "PUT" and part in (r.request.post_data or "")):
+            yield
+
     def wait_for_reasons(self) -> None:
         """Wait until the chosen cell is explained."""
         self.page.wait_for_function("() => document.querySelector('#detail').dataset.explained")
@@ -170,6 +179,21 @@ class Person:
         asked = {name for address in self.addresses for name in parse_qs(urlsplit(address).query)}
         assert asked <= {"wait", "name", "session"}
         self.context.close()
+
+
+@contextmanager
+def person_at(opened: Any, server: Server, session: str = "", **seen: Any) -> Iterator[tuple[Person, Any]]:
+    """Go to a running workbench, and leave it at the end; return the person and their page."""
+    person = Person(opened, server.address + (f"?session={session}" if session else ""), **seen)
+    yield person, person.page
+    person.leave()
+
+
+@contextmanager
+def visiting(opened: Any, *arguments: object, **seen: Any) -> Iterator[tuple[Person, Any]]:
+    """Start a workbench for one person, who leaves it at the end."""
+    with serving(*arguments) as server, person_at(opened, server, **seen) as found:
+        yield found
 
 
 def answer(folder: Path, command: str) -> Any:

@@ -11,7 +11,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +19,7 @@ from typing import Any
 from urllib.parse import quote, urlsplit
 
 from tests import measuring
+from tests.workbench.patient import HELD, HOLD
 
 STATE = Path(tempfile.gettempdir()) / f"discreet-tests-{os.getuid()}"
 """Where workbenches of the tests keep the key by which they seal sessions."""
@@ -35,7 +36,7 @@ class Server:
             stderr=subprocess.PIPE,
             text=True,
             cwd=cwd,
-            env={**os.environ, **measuring.kept, "XDG_STATE_HOME": str(STATE), **(env or {})},
+            env={**os.environ, **measuring.for_workbenches(), "XDG_STATE_HOME": str(STATE), **(env or {})},
         )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
@@ -90,13 +91,34 @@ class Server:
         status, answer, _ = self.ask("POST", f"api/files?name={quote(name)}", content)
         return {**json.loads(answer), "status": status}
 
-    def run(self, command: str, wait: float = 20, **values: Any) -> Any:
-        """Run a command and wait for it."""
-        job = self.json("POST", f"api/run?wait={wait}", {"command": command, "values": values})
-        end = time.monotonic() + 60
-        while job.get("state") in ("waiting", "running") and wait and time.monotonic() < end:
-            job = self.json("GET", f"api/jobs/{job['job']}?wait={wait}")
+    def run(self, command: str, wait: float = 20, session: str | None = None, **values: Any) -> Any:
+        """Run a command, in a session if one is named, and wait for it."""
+        order = {"command": command, "values": values, **({} if session is None else {"session": session})}
+        job = self.json("POST", f"api/run?wait={wait}", order)
+        return self.ended(job) if wait else job
+
+    def ended(self, job: Any) -> Any:
+        """Wait until a job is over, however busy the machine is."""
+        while job.get("state") in ("waiting", "running"):
+            job = self.json("GET", f"api/jobs/{job['job']}?wait=20")
         return job
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Have the protection ``patient`` wait."""
+        (self.folder / HELD).unlink(missing_ok=True)
+        (self.folder / HOLD).touch()
+        try:
+            yield
+        finally:
+            (self.folder / HOLD).unlink()
+
+    def holder(self) -> int:
+        """Wait until the protection ``patient`` waits, and return the process in which it does."""
+        path = self.folder / HELD
+        while not path.exists() or not path.read_text(encoding="utf-8").endswith("\n"):
+            time.sleep(0.02)
+        return int(path.read_text(encoding="utf-8"))
 
     def close(self) -> tuple[str, str]:
         """Stop it as Ctrl+C does, and return what it printed."""
@@ -108,7 +130,7 @@ class Server:
             return "", ""
         self.process.send_signal(signal.SIGINT)
         try:
-            return self.process.communicate(timeout=30)
+            return self.process.communicate(timeout=120)
         except subprocess.TimeoutExpired:
             self.process.kill()
             raise
@@ -124,10 +146,12 @@ def serving(*arguments: object, **about: Any) -> Iterator[Server]:
         server.close()
 
 
-def crowd(server: Server, table: str) -> list[float]:
+LONG = ("random-rounding:base=3", "random-rounding:base=5", "table-swapping:rate=0.1")
+
+
+def crowd(server: Server, table: str, methods: Sequence[str] = LONG) -> list[float]:
     """Return the seconds that 19 people wait for a risk, three times each, while one waits for a long comparison."""
-    asked = ["random-rounding:base=3", "random-rounding:base=5", "table-swapping:rate=0.1"]
-    job = server.run("compare", wait=0, file=table, draws=20_000, method=asked)
+    job = server.run("compare", wait=0, file=table, draws=20_000, method=list(methods))
     taken: list[float] = []
 
     def work() -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.workbench.people import Person, firms, patients
+from tests.workbench.people import Person, firms, patients, person_at, visiting
 from tests.workbench.serving import Server, serving
 from tests.workbench.test_daily import book
 
-pytestmark = pytest.mark.xdist_group("workbench")
+# What the server does is measured where others talk to it.
+pytestmark = [pytest.mark.xdist_group("workbench"), pytest.mark.unmeasured]
 
 NAMELESS = """() => {
     const controls = document.querySelectorAll('button, input, select, textarea, a, iframe, [role=grid], svg');
@@ -58,26 +59,22 @@ SIGHT = {
 
 
 def test_the_keyboard_reaches_and_explains_cells(opened: Any, server: Server) -> None:
-    person = Person(opened, server.address + "?session=keys")
-    page = person.page
-    person.open("religion.csv")
-    page.keyboard.press("Alt+2")
-    page.wait_for_selector("#sensitive")
-    page.focus(".grid")
-    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowUp"):
-        page.keyboard.press(key)
-    chosen = page.get_attribute("#chosen-cell", "aria-label")
-    assert "1, 4: 1" in chosen
-    assert "sensitive" in chosen
-    person.wait_for_reasons()
-    assert "Sensitive" in person.text("#detail")
-    person.leave()
+    with person_at(opened, server, "keys") as (person, page):
+        person.open("religion.csv")
+        page.keyboard.press("Alt+2")
+        page.wait_for_selector("#sensitive")
+        page.focus(".grid")
+        for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowRight", "ArrowUp"):
+            page.keyboard.press(key)
+        chosen = page.get_attribute("#chosen-cell", "aria-label")
+        assert "1, 4: 1" in chosen
+        assert "sensitive" in chosen
+        person.wait_for_reasons()
+        assert "Sensitive" in person.text("#detail")
 
 
 def test_the_keyboard_stays_where_it_was_when_a_screen_is_drawn_anew(opened: Any, tmp_path: Path) -> None:
-    with serving(firms(tmp_path / "firms.csv")) as server:
-        person = Person(opened, server.address)
-        page = person.page
+    with visiting(opened, firms(tmp_path / "firms.csv")) as (person, page):
         page.click("[data-file='firms.csv']")
         page.focus("[data-by=district]")
         page.keyboard.press("Space")
@@ -96,35 +93,30 @@ def test_the_keyboard_stays_where_it_was_when_a_screen_is_drawn_anew(opened: Any
         page.keyboard.press("ArrowDown")
         page.wait_for_selector("#needed")
         assert page.evaluate("document.activeElement.value") == "insider"
-        person.leave()
 
 
 def test_every_control_has_a_name_for_a_screen_reader(opened: Any, server: Server) -> None:
-    person = Person(opened, server.address + "?session=labels")
-    page = person.page
-    person.open("religion.csv")
-    for step in ("see", "protect", "compare", "attack", "decide"):
-        person.step(step)
-        assert page.evaluate(NAMELESS) == [], step
-    person.leave()
+    with person_at(opened, server, "labels") as (person, page):
+        person.open("religion.csv")
+        for step in ("see", "protect", "compare", "attack", "decide"):
+            person.step(step)
+            assert page.evaluate(NAMELESS) == [], step
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")])
 def test_it_reads_at_every_width_and_in_the_dark(opened: Any, server: Server, width: int, scheme: str) -> None:
-    person = Person(opened, server.address + f"?session=look{width}{scheme}", width=width, height=844, scheme=scheme)
-    page = person.page
-    person.open("religion.csv")
-    for step in ("see", "protect", "compare", "attack", "decide"):
-        person.step(step)
-        if step == "compare":
-            person.compare(2, "conventional-rounding:base=5", "random-rounding:base=3")
-            page.wait_for_selector("#comparison[data-done=yes]")
-        page.wait_for_timeout(100)
-        over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-        assert over <= 0, (step, over)
-        assert page.evaluate(FAINT) == [], step
-        person.picture(f"{step}-{width}-{scheme}")
-    person.leave()
+    with person_at(opened, server, f"look{width}{scheme}", width=width, height=844, scheme=scheme) as (person, page):
+        person.open("religion.csv")
+        for step in ("see", "protect", "compare", "attack", "decide"):
+            person.step(step)
+            if step == "compare":
+                person.compare(2, "conventional-rounding:base=5", "random-rounding:base=3")
+                page.wait_for_selector("#comparison[data-done=yes]")
+            page.wait_for_timeout(100)
+            over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            assert over <= 0, (step, over)
+            assert page.evaluate(FAINT) == [], step
+            person.picture(f"{step}-{width}-{scheme}")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -147,9 +139,9 @@ def test_colours_of_risk_keep_their_order_for_everybody(opened: Any, scheme: str
 def test_axe_finds_nothing_on_any_screen(opened: Any, tmp_path: Path, scheme: str) -> None:
     (tmp_path / "districts.hrc").write_text("north\n@n1\n@n2\n@n3\nsouth\n@s1\n@s2\n")
     files = [patients(tmp_path / "patients.csv"), firms(tmp_path / "firms.csv"), tmp_path / "districts.hrc"]
-    with serving(*files, book(tmp_path / "book.xlsx"), "--ledger", tmp_path / "office.sqlite") as server:
-        person = Person(opened, server.address, scheme=scheme)
-        page = person.page
+    with visiting(
+        opened, *files, book(tmp_path / "book.xlsx"), "--ledger", tmp_path / "office.sqlite", scheme=scheme
+    ) as (person, page):
         page.wait_for_selector("#use")
         found = {"open": person.violations()}
         page.click("[data-file='book.xlsx']")
@@ -181,4 +173,3 @@ def test_axe_finds_nothing_on_any_screen(opened: Any, tmp_path: Path, scheme: st
         page.wait_for_selector("#comparison[data-done]")
         found["compare"] = person.violations()
         assert found == {screen: [] for screen in found}
-        person.leave()

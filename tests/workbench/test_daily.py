@@ -8,10 +8,10 @@ from typing import Any
 
 import openpyxl
 import pytest
-from tests.workbench.people import GAPS, Person, firms, patients
-from tests.workbench.serving import serving
+from tests.workbench.people import GAPS, Person, firms, patients, visiting
 
-pytestmark = pytest.mark.xdist_group("workbench")
+# What the server does is measured where others talk to it.
+pytestmark = [pytest.mark.xdist_group("workbench"), pytest.mark.unmeasured]
 
 TREE = "north\n@n1\n@n2\n@n3\nsouth\n@s1\n@s2\n"
 HIDES = "r,c,count\na,x,x\na,y,5\na,Total,8\nb,x,9\nb,y,7\nb,Total,16\nTotal,x,12\nTotal,y,12\nTotal,Total,24\n"
@@ -66,9 +66,7 @@ def columns(person: Person) -> list[str]:
 
 def test_the_whole_way_with_a_ledger_that_is_not_there_yet(opened: Any, tmp_path: Path) -> None:
     ledger = tmp_path / "office.sqlite"
-    with serving(crossed(tmp_path / "patients.csv"), "--ledger", ledger) as server:
-        person = Person(opened, server.address)
-        page = person.page
+    with visiting(opened, crossed(tmp_path / "patients.csv"), "--ledger", ledger) as (person, page):
         # Named at the start, it is open without a click.
         page.wait_for_selector("#use")
         assert "not begun yet" in person.text("#context")
@@ -97,27 +95,21 @@ def test_the_whole_way_with_a_ledger_that_is_not_there_yet(opened: Any, tmp_path
         told = page.get_attribute("#ledger-verdict", "data-verdict")
         if told != "safe":
             assert person.text("#why-enter")
-        person.leave()
 
 
 def test_a_button_that_cannot_be_used_says_why(opened: Any, tmp_path: Path) -> None:
     (tmp_path / "tight.csv").write_text(HIDES)
-    with serving(tmp_path / "tight.csv") as server:
-        person = Person(opened, server.address)
-        page = person.page
+    with visiting(opened, tmp_path / "tight.csv") as (person, page):
         assert page.get_attribute("#undo", "title") == "Nothing to undo"
         page.wait_for_selector("#use")
         person.step("decide")
         page.click("#assess")
         assert person.text("#why-approve") == "Too much can be worked out from it."
         assert page.get_attribute("#approve", "aria-describedby") == "why-approve"
-        person.leave()
 
 
 def test_one_finds_ones_way_in_a_cross_table_with_totals(opened: Any, tmp_path: Path) -> None:
-    with serving(crossed(tmp_path / "patients.csv")) as server:
-        person = Person(opened, server.address)
-        page = person.page
+    with visiting(opened, crossed(tmp_path / "patients.csv")) as (person, page):
         page.wait_for_selector("#use")
         person.use()
         # Totals and the names of dimensions stay where they are.
@@ -154,20 +146,30 @@ def test_one_finds_ones_way_in_a_cross_table_with_totals(opened: Any, tmp_path: 
             seen.add(page.get_attribute("#chosen-cell", "aria-label"))
         assert len(seen) == sensitive
         # Pivoted, the ages are down; a reload keeps it.
-        page.select_option("[data-tool=across]", "area")
+        with person.keeping('"across":"area"'):
+            page.select_option("[data-tool=across]", "area")
         assert columns(person) == ["Ashby", "Borrow", "Cole", "Dunn"]
-        page.wait_for_timeout(400)
         page.reload()
         page.wait_for_selector("#sensitive")
         assert heads(person) == ["0-19", "20-64", "65+"]
-        person.leave()
+
+
+SEVERAL_DOWN = """async (shut) => {
+  const { layOut, PLAIN } = await import("./static/layout.js");
+  const area = { name: "area", labels: ["north", "n1", "n2", "south"], total: null, depths: [1, 2, 2, 1] };
+  const flat = (name) => ({ name, labels: ["m", "f"], total: null, depths: null });
+  const dimensions = [area, flat("sex"), flat("year")];
+  const at = Array.from({ length: 16 }, (_, i) => [i >> 2, (i >> 1) & 1, i & 1]);
+  const codes = [0, 1, 2].map((d) => at.map((cell) => cell[d]));
+  const cells = { dimensions, codes, values: at.map((_, i) => i), hidden: [], intervals: [], decimals: 0 };
+  return layOut(cells, { ...PLAIN, shut }).rows;
+}"""
+"""Lays out a table of three dimensions, the last across, with some rows folded, and returns the rows shown."""
 
 
 def test_hierarchies_fold_and_unfold(opened: Any, tmp_path: Path) -> None:
     (tmp_path / "districts.hrc").write_text(TREE)
-    with serving(firms(tmp_path / "firms.csv"), tmp_path / "districts.hrc") as server:
-        person = Person(opened, server.address)
-        page = person.page
+    with visiting(opened, firms(tmp_path / "firms.csv"), tmp_path / "districts.hrc") as (person, page):
         person.cross_firms("districts.hrc", value="turnover", contributor="firm")
         page.click("#use")
         page.wait_for_selector("#sensitive")
@@ -184,13 +186,15 @@ def test_hierarchies_fold_and_unfold(opened: Any, tmp_path: Path) -> None:
         assert heads(person)[:4] == ["▾ north", "n1", "n2", "n3"]
         page.click("[data-tool=unfold]")
         assert len(heads(person)) == 7
-        person.leave()
+        # With several dimensions down the side, a row folds what is below it along any of them.
+        every = [f"{area} · {sex}" for area in ("north", "n1", "n2", "south") for sex in "mf"]
+        assert page.evaluate(SEVERAL_DOWN, []) == every
+        assert page.evaluate(SEVERAL_DOWN, ["north · m"]) == [row for row in every if row not in ("n1 · m", "n2 · m")]
+        assert page.evaluate(SEVERAL_DOWN, ["north · m", "north · f"]) == [row for row in every if row[1:2] == "o"]
 
 
 def test_a_spreadsheet_with_a_title_row(opened: Any, tmp_path: Path) -> None:
-    with serving(book(tmp_path / "book.xlsx")) as server:
-        person = Person(opened, server.address)
-        page = person.page
+    with visiting(opened, book(tmp_path / "book.xlsx")) as (person, page):
         page.wait_for_selector("#take-sheet")
         assert page.input_value("#header-row") == "3"
         person.picture("sheet")
@@ -206,16 +210,13 @@ def test_a_spreadsheet_with_a_title_row(opened: Any, tmp_path: Path) -> None:
         assert "book Data 2024.csv" in person.text("#context")
         person.use()
         assert heads(person) == ["A", "B"]
-        person.leave()
 
 
 def test_fifty_thousand_cells(opened: Any, tmp_path: Path) -> None:
     draw = random.Random(3)
     lines = [f"a{i},b{j},{draw.randint(0, 40)}" for i in range(500) for j in range(100)]
     (tmp_path / "large.csv").write_text("area,age,count\n" + "\n".join(lines) + "\n")
-    with serving(tmp_path / "large.csv") as server:
-        person = Person(opened, server.address)
-        page = person.page
+    with visiting(opened, tmp_path / "large.csv") as (person, page):
         page.wait_for_selector("#use")
         person.use()
         assert page.evaluate(GAPS) == 0
@@ -228,33 +229,27 @@ def test_fifty_thousand_cells(opened: Any, tmp_path: Path) -> None:
         person.step("protect")
         page.wait_for_selector("#audit")
         assert page.inner_text("#audit") in ("safe", "unsafe", "incomplete")
-        person.leave()
 
 
 def test_undo_survives_a_reload(opened: Any, tmp_path: Path) -> None:
-    with serving(patients(tmp_path / "patients.csv")) as server:
-        person = Person(opened, server.address)
-        page = person.page
+    with visiting(opened, patients(tmp_path / "patients.csv")) as (person, page):
         page.wait_for_selector("#use")
         person.use()
         page.fill("#rules [name=threshold]", "9")
-        page.click("#rules button[type=submit]")
-        person.wait_for("threshold=9")
-        page.wait_for_timeout(400)
+        with person.keeping("threshold=9"):
+            page.click("#rules button[type=submit]")
+            person.wait_for("threshold=9")
         page.reload()
         person.wait_for("threshold=9")
         page.click("#undo")
         person.wait_for("threshold=3")
-        person.leave()
 
 
 def test_several_files_are_judged_and_the_worst_comes_first(opened: Any, tmp_path: Path) -> None:
     (tmp_path / "tight.csv").write_text(HIDES)
     (tmp_path / "plain.csv").write_text("area,count\nn,120\ns,140\n")
     files = [tmp_path / "plain.csv", patients(tmp_path / "patients.csv"), tmp_path / "tight.csv"]
-    with serving(*files, firms(tmp_path / "firms.csv")) as server:
-        person = Person(opened, server.address)
-        page = person.page
+    with visiting(opened, *files, firms(tmp_path / "firms.csv")) as (person, page):
         page.click("#batch summary")
         page.click("#batch-start")
         done = "() => document.querySelectorAll('#batch-verdicts [data-verdict]').length === 4"
@@ -271,13 +266,10 @@ def test_several_files_are_judged_and_the_worst_comes_first(opened: Any, tmp_pat
         page.click("#batch-verdicts button:has-text('patients.csv')")
         page.wait_for_selector("#use")
         assert "patients.csv" in person.text("#context")
-        person.leave()
 
 
 def test_the_map_fits_its_points(opened: Any, tmp_path: Path) -> None:
-    with serving(patients(tmp_path / "patients.csv")) as server:
-        person = Person(opened, server.address)
-        page = person.page
+    with visiting(opened, patients(tmp_path / "patients.csv")) as (person, page):
         page.wait_for_selector("#use")
         person.compare(20, "random-rounding:base=3", "conventional-rounding:base=5", "suppress")
         page.wait_for_selector("#comparison[data-done]")
@@ -302,4 +294,3 @@ def test_the_map_fits_its_points(opened: Any, tmp_path: Path) -> None:
         for name in ("--meets: #0f6b8f", "--fails: #b9481f", "--meets: #6fc1e0", "--fails: #ff9563"):
             assert name in style
             assert name in own
-        person.leave()

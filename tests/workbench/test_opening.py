@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 from tests.cli.running import run
-from tests.workbench.people import Person, firms
-from tests.workbench.serving import serving
+from tests.workbench.people import firms, visiting
 
-pytestmark = pytest.mark.xdist_group("workbench")
+# What the server does is measured where others talk to it.
+pytestmark = [pytest.mark.xdist_group("workbench"), pytest.mark.unmeasured]
 
 DROP = """([name, text]) => {
     const carried = new DataTransfer();
@@ -23,9 +23,7 @@ DROP = """([name, text]) => {
 
 def test_a_dropped_file_is_read_and_can_be_read_otherwise(opened: Any) -> None:
     text = "area,sex,count\nn,f,7\nn,m,8\ns,f,9\ns,m,10\n"
-    with serving() as server:
-        person = Person(opened, server.address)
-        page = person.page
+    with visiting(opened) as (person, page):
         page.evaluate(DROP, ["people.csv", text])
         page.wait_for_selector("#recognised")
         assert page.get_attribute("[data-file='people.csv']", "aria-pressed") == "true"
@@ -38,14 +36,11 @@ def test_a_dropped_file_is_read_and_can_be_read_otherwise(opened: Any) -> None:
         page.click("#use")
         page.wait_for_selector(".terms")
         assert "--dimensions=sex,area" in person.command() or "--dimensions sex,area" in person.command()
-        person.leave()
 
 
 def test_an_example_shows_the_risk_of_rows_and_columns_and_its_three_terms(opened: Any) -> None:
     measured = json.loads(run("risk", "--example", "religion", "--json").out)
-    with serving() as server:
-        person = Person(opened, server.address)
-        page = person.page
+    with visiting(opened) as (person, page):
         page.click("[data-example=religion]")
         person.use()
         page.wait_for_selector(".terms")
@@ -56,7 +51,6 @@ def test_an_example_shows_the_risk_of_rows_and_columns_and_its_three_terms(opene
             first = next(one for one in measured["slices"] if one["dimension"] == dimension)
             assert f"{first['value']:.4f}" in shown, first
         assert shlex.split(person.command())[0] == "discreet"
-        person.leave()
 
 
 def firms_tab(folder: Path) -> Path:
@@ -74,9 +68,7 @@ def firms_tab(folder: Path) -> Path:
 def test_a_table_of_argus_is_opened_with_its_metadata(opened: Any, tmp_path: Path, uploaded: bool) -> None:
     table = firms_tab(tmp_path)
     beside = sorted(tmp_path.glob("firms*.rda")) + sorted(tmp_path.glob("firms*.hrc"))
-    with serving(*([] if uploaded else [table])) as server:
-        person = Person(opened, server.address)
-        page = person.page
+    with visiting(opened, *([] if uploaded else [table])) as (person, page):
         if uploaded:
             page.set_input_files("#file", [str(path) for path in (table, *beside)])
         else:
@@ -95,4 +87,3 @@ def test_a_table_of_argus_is_opened_with_its_metadata(opened: Any, tmp_path: Pat
         person.step("protect")
         page.select_option("#method", "protect suppress")
         page.wait_for_selector("#audit:has-text('safe')")
-        person.leave()

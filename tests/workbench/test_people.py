@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 from tests.cli.running import run
-from tests.workbench.people import Person, answer, firms, patients
+from tests.workbench.people import Person, answer, firms, patients, visiting
 from tests.workbench.serving import serving
 
-pytestmark = pytest.mark.xdist_group("workbench")
+# What the server does is measured where others talk to it.
+pytestmark = [pytest.mark.xdist_group("workbench"), pytest.mark.unmeasured]
 
 
 def test_the_publisher_reaches_a_verdict_and_exports(opened: Any, tmp_path: Path) -> None:
@@ -69,9 +70,7 @@ def test_the_methodologist_compares_suppression_and_controlled_rounding(opened: 
     table = firms(tmp_path / "firms.csv")
     tree = tmp_path / "districts.csv"
     tree.write_text("child,parent\nn1,north\nn2,north\nn3,north\ns1,south\ns2,south\n")
-    with serving(table, tree) as server:
-        person = Person(opened, server.address)
-        page = person.page
+    with visiting(opened, table, tree) as (person, page):
         person.cross_firms("districts.csv")
         page.evaluate("() => document.querySelector('#recognised').scrollIntoView()")
         person.picture("records")
@@ -107,7 +106,6 @@ def test_the_methodologist_compares_suppression_and_controlled_rounding(opened: 
         page.wait_for_selector("#verdict")
         report = person.download("#internal", tmp_path)
         assert report.stat().st_size > 10_000
-        person.leave()
 
 
 def test_the_methodologist_suppresses_magnitudes(opened: Any, tmp_path: Path) -> None:
@@ -149,14 +147,19 @@ def test_the_methodologist_suppresses_magnitudes(opened: Any, tmp_path: Path) ->
         person.leave()
 
 
+def enter(ledger: Path, name: str, text: str, *about: str) -> None:
+    """Write a release beside a ledger, and enter it."""
+    release = ledger.with_name(name)
+    release.write_text(text)
+    assert run("ledger", "add", release, "--ledger", ledger, *about).code == 0
+
+
 def test_the_checker_finds_the_difference_and_rejects(opened: Any, tmp_path: Path) -> None:
     ledger = tmp_path / "office.sqlite"
-    first = tmp_path / "all.csv"
-    first.write_text("area,count\nnorth,120\nsouth,90\nTotal,210\n")
-    assert run("ledger", "add", first, "--ledger", ledger, "--title", "all people", "--period", "2024").code == 0
-    other = tmp_path / "schools.csv"
-    other.write_text("school,count\na,40\nb,33\n")
-    assert run("ledger", "add", other, "--ledger", ledger, "--title", "pupils", "--population", "pupils").code == 0
+    enter(
+        ledger, "all.csv", "area,count\nnorth,120\nsouth,90\nTotal,210\n", "--title", "all people", "--period", "2024"
+    )
+    enter(ledger, "schools.csv", "school,count\na,40\nb,33\n", "--title", "pupils", "--population", "pupils")
     second = tmp_path / "adults.csv"
     second.write_text(
         "area,age,count\nnorth,adult,119\nnorth,child,x\nsouth,adult,60\nsouth,child,x\nTotal,adult,179\nTotal,child,x\n"
@@ -240,36 +243,35 @@ def test_the_checker_finds_the_difference_and_rejects(opened: Any, tmp_path: Pat
 
 def test_a_release_enters_the_ledger_once_it_is_safe(opened: Any, tmp_path: Path) -> None:
     ledger = tmp_path / "office.sqlite"
-    first = tmp_path / "firms.csv"
-    first.write_text("sector,count\nfood,120\nmetal,90\nTotal,210\n")
-    assert run("ledger", "add", first, "--ledger", ledger, "--period", "2023", "--population", "firms").code == 0
+    enter(
+        ledger,
+        "firms.csv",
+        "sector,count\nfood,120\nmetal,90\nTotal,210\n",
+        "--period",
+        "2023",
+        "--population",
+        "firms",
+    )
     release = tmp_path / "areas.csv"
     cells = "n,a,x\nn,b,x\nn,Total,900\ns,a,x\ns,b,x\ns,Total,800\nTotal,a,600\nTotal,b,1100\nTotal,Total,1700\n"
     release.write_text("area,age,count\n" + cells)
-    with serving(release, "--ledger", ledger) as server:
-        person = Person(opened, server.address)
-        page = person.page
+    with visiting(opened, release, "--ledger", ledger) as (person, page):
         person.open("areas.csv")
         person.step("decide")
         page.click("#assess")
         page.wait_for_selector("#ledger-verdict[data-verdict=safe]")
         page.click("#enter")
         page.wait_for_selector("#entered")
-        person.leave()
     listed = json.loads(run("ledger", "list", "--ledger", ledger, "--json").out)["releases"]
     assert [one["title"] for one in listed] == ["firms", "areas"]
 
 
 def test_what_the_ledger_could_not_judge_is_told_and_closes_the_entry(opened: Any, tmp_path: Path) -> None:
     ledger = tmp_path / "office.sqlite"
-    first = tmp_path / "cities.csv"
-    first.write_text("geo,count\ncity,300\nrest,700\nTotal,1000\n")
-    assert run("ledger", "add", first, "--ledger", ledger, "--title", "cities", "--period", "2024").code == 0
+    enter(ledger, "cities.csv", "geo,count\ncity,300\nrest,700\nTotal,1000\n", "--title", "cities", "--period", "2024")
     release = tmp_path / "coasts.csv"
     release.write_text("geo,age,count\ncoast,a,x\ncoast,b,x\ncoast,Total,320\nland,a,x\nland,b,x\nland,Total,680\n")
-    with serving(release, "--ledger", ledger) as server:
-        person = Person(opened, server.address)
-        page = person.page
+    with visiting(opened, release, "--ledger", ledger) as (person, page):
         person.open("coasts.csv")
         person.step("decide")
         page.click("#assess")
@@ -281,4 +283,3 @@ def test_what_the_ledger_could_not_judge_is_told_and_closes_the_entry(opened: An
         page.wait_for_selector("#verdict[data-verdict=incomplete]")
         assert page.is_disabled("#enter")
         assert page.is_disabled("#approve")
-        person.leave()

@@ -8,45 +8,41 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.workbench.people import GAPS, Person, answer, patients, tables
+from tests.workbench.people import GAPS, Person, answer, patients, person_at, tables, visiting
 from tests.workbench.serving import Server, serving
 
 pytestmark = pytest.mark.xdist_group("workbench")
 
 
 @pytest.fixture(scope="module")
-def thousand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def thousand(tmp_path_factory: pytest.TempPathFactory, patiently: dict[str, str]) -> Iterator[Server]:
     """A workbench with tables of 1,000 and of 100,000 cells."""
     folder = tmp_path_factory.mktemp("large")
-    with serving(*tables(folder)) as server:
+    with serving(*tables(folder), env=patiently) as server:
         yield server
 
 
 def test_a_parameter_changes_the_table(opened: Any, thousand: Server) -> None:
-    person = Person(opened, thousand.address + "?session=speed")
-    page = person.page
-    person.open("thousand.csv")
-    person.round_randomly()
-    for base in (4, 5, 6, 7, 8):
-        drawn = page.get_attribute("#result", "data-drawn")
-        page.fill("#option-base", str(base))
-        page.wait_for_function("drawn => document.querySelector('#result').dataset.drawn !== drawn", arg=drawn)
-        page.wait_for_selector("#audit")
-        assert f"--base={base}" in person.command()
-    person.leave()
+    with person_at(opened, thousand, "speed") as (person, page):
+        person.open("thousand.csv")
+        person.round_randomly()
+        for base in (4, 5, 6, 7, 8):
+            drawn = page.get_attribute("#result", "data-drawn")
+            page.fill("#option-base", str(base))
+            page.wait_for_function("drawn => document.querySelector('#result').dataset.drawn !== drawn", arg=drawn)
+            page.wait_for_selector("#audit")
+            assert f"--base={base}" in person.command()
 
 
 def test_undo_brings_the_last_parameters_back(opened: Any, thousand: Server) -> None:
-    person = Person(opened, thousand.address + "?session=undo")
-    page = person.page
-    person.open("thousand.csv")
-    person.round_randomly()
-    page.fill("#option-base", "7")
-    person.wait_for("--base=7")
-    page.wait_for_selector("#audit")
-    page.click("#undo")
-    person.wait_for("--base=7", gone=True)
-    person.leave()
+    with person_at(opened, thousand, "undo") as (person, page):
+        person.open("thousand.csv")
+        person.round_randomly()
+        page.fill("#option-base", "7")
+        person.wait_for("--base=7")
+        page.wait_for_selector("#audit")
+        page.click("#undo")
+        person.wait_for("--base=7", gone=True)
 
 
 def test_quick_changes_end_with_the_last_one_and_sessions_keep_apart(opened: Any, thousand: Server) -> None:
@@ -70,26 +66,21 @@ def test_quick_changes_end_with_the_last_one_and_sessions_keep_apart(opened: Any
 
 
 def test_a_large_table_opens_and_scrolls_without_gaps(opened: Any, thousand: Server) -> None:
-    person = Person(opened, thousand.address + "?session=large")
-    page = person.page
-    page.click("[data-file='large.csv']")
-    # A thousand rows, the header, and the sums.
-    page.wait_for_selector(".grid[aria-rowcount='1002'] .cell")
-    assert page.evaluate(GAPS) == 0
-    assert len(page.query_selector_all(".grid .cell")) < 8000
-    person.leave()
+    with person_at(opened, thousand, "large") as (_, page):
+        page.click("[data-file='large.csv']")
+        # A thousand rows, the header, and the sums.
+        page.wait_for_selector(".grid[aria-rowcount='1002'] .cell")
+        assert page.evaluate(GAPS) == 0
+        assert len(page.query_selector_all(".grid .cell")) < 8000
 
 
 def test_a_refused_command_is_the_one_that_is_shown(opened: Any, tmp_path: Path) -> None:
-    with serving(patients(tmp_path / "patients.csv")) as server:
-        person = Person(opened, server.address)
-        page = person.page
+    with visiting(opened, patients(tmp_path / "patients.csv")) as (person, page):
         person.open("patients.csv")
         person.round_randomly()
         page.fill("#option-base", "1")
         page.wait_for_selector("#result .error")
         assert "--base=1" in person.command()
-        person.leave()
 
 
 def test_script_in_labels_stays_text(opened: Any, server: Server) -> None:
@@ -98,74 +89,72 @@ def test_script_in_labels_stays_text(opened: Any, server: Server) -> None:
         f'"{evil}{i}",{age},{i + 1}' for i in range(3) for age in ("a", "<script>window.hacked=1</script>")
     )
     server.upload("script.csv", f"area,age,count\n{rows}\n".encode())
-    person = Person(opened, server.address + "?session=script")
-    page = person.page
-    person.open("script.csv")
-    for step in ("see", "protect", "attack"):
-        person.step(step)
-        page.wait_for_timeout(300)
-        assert page.evaluate("window.hacked") is None
-    assert "onerror" in person.text("#screen")
-    person.leave()
+    with person_at(opened, server, "script") as (person, page):
+        person.open("script.csv")
+        for step in ("see", "protect", "attack"):
+            person.step(step)
+            page.wait_for_timeout(300)
+            assert page.evaluate("window.hacked") is None
+        assert "onerror" in person.text("#screen")
 
 
 def test_of_a_large_release_the_figures_known_best_are_told(opened: Any, thousand: Server) -> None:
-    person = Person(opened, thousand.address + "?session=best")
-    page = person.page
-    person.open("large.csv")
-    person.round_randomly()
-    assert "100,000 figures were judged" in page.inner_text(".card:has(#audit)")
-    assert person.text("#not-shown").startswith("The 2,000 figures known best are coloured; none of the other 98,000")
-    # One that is not among them is not called published exactly.
-    page.click(".grid[aria-label=after] [role=rowgroup] .cell:not(.pinned, [class*=' r'])")
-    assert "no better known than they are" in person.text("#detail")
-    person.leave()
+    with person_at(opened, thousand, "best") as (person, page):
+        person.open("large.csv")
+        person.round_randomly()
+        assert "100,000 figures were judged" in page.inner_text(".card:has(#audit)")
+        assert person.text("#not-shown").startswith(
+            "The 2,000 figures known best are coloured; none of the other 98,000"
+        )
+        # One that is not among them is not called published exactly.
+        page.click(".grid[aria-label=after] [role=rowgroup] .cell:not(.pinned, [class*=' r'])")
+        assert "no better known than they are" in person.text("#detail")
 
 
 def test_a_long_comparison_survives_a_reload_and_can_be_cancelled(opened: Any, thousand: Server) -> None:
-    person = Person(opened, thousand.address + "?session=long")
-    page = person.page
-    person.open("thousand.csv")
-    person.step("compare")
-    page.select_option("#more", "random-rounding:base=3")
-    person.compare(20000, "conventional-rounding:base=5", "random-rounding:base=3", "table-swapping:rate=0.3")
-    page.wait_for_selector("progress")
-    page.reload()
-    page.wait_for_selector("progress")
-    # The map fills while the rest runs.
-    page.wait_for_selector("#partial [data-point^='conventional']")
-    page.click("text=Cancel")
-    page.wait_for_selector("#cancelled")
-    assert page.query_selector("#partial [data-point^='conventional']") is not None
-    person.leave()
+    with person_at(opened, thousand, "long") as (person, page):
+        person.open("thousand.csv")
+        person.step("compare")
+        page.select_option("#more", "random-rounding:base=3")
+        with thousand.held():
+            person.compare(20, "conventional-rounding:base=5", "random-rounding:base=3", "patient")
+            page.wait_for_selector("progress")
+            page.reload()
+            page.wait_for_selector("progress")
+            # The map fills while the rest runs.
+            page.wait_for_selector("#partial [data-point^='conventional']")
+            page.click("text=Cancel")
+            page.wait_for_selector("#cancelled")
+        assert page.query_selector("#partial [data-point^='conventional']") is not None
 
 
-def test_what_is_cancelled_is_taken_up_again(opened: Any, thousand: Server) -> None:
-    person = Person(opened, thousand.address + "?session=resume")
-    page = person.page
-    person.open("thousand.csv")
-    # The second takes many times as long as the first, so there is time to cancel on any machine.
-    person.compare(3000, "conventional-rounding:base=5", "table-swapping:rate=0.3")
-    page.wait_for_selector("#partial [data-point^='conventional']")
-    page.click("text=Cancel")
-    page.wait_for_selector("#cancelled")
-    points = f"{thousand.folder}/{shlex.split(person.command())[-2].partition('=')[2]}"
-    kept = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in Path(points).glob("*.json")}
-    assert kept
-    page.click("#start")
-    page.wait_for_selector("#comparison[data-done=yes]")
-    # What was finished is taken as it was, and the whole is what one go gives.
-    again = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in Path(points).glob("*.json")}
-    assert len(again) > len(kept)
-    assert {name: again[name] for name in kept} == kept
-    words = [word for word in shlex.split(person.command()) if not word.startswith("--resume")]
-    printed = answer(thousand.folder, shlex.join(words))
-    assert printed["sentence"] in person.text("#recommendation")
-    rows = page.eval_on_selector_all("#comparison tbody tr", "rows => rows.map((row) => row.innerText)")
-    assert [f"{point['utility']['mean']:.4f}" in row for point, row in zip(printed["points"], rows, strict=True)] == [
-        True
-    ] * len(rows)
-    person.leave()
+def test_what_is_cancelled_is_taken_up_again(
+    opened: Any, thousand: Server, patience: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(patience)
+    with person_at(opened, thousand, "resume") as (person, page):
+        person.open("thousand.csv")
+        with thousand.held():
+            person.compare(20, "conventional-rounding:base=5", "patient", "table-swapping:rate=0.3")
+            page.wait_for_selector("#partial [data-point^='conventional']")
+            page.click("text=Cancel")
+            page.wait_for_selector("#cancelled")
+        points = f"{thousand.folder}/{shlex.split(person.command())[-2].partition('=')[2]}"
+        kept = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in Path(points).glob("*.json")}
+        assert kept
+        page.click("#start")
+        page.wait_for_selector("#comparison[data-done=yes]")
+        # What was finished is taken as it was, and the whole is what one go gives.
+        again = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in Path(points).glob("*.json")}
+        assert len(again) > len(kept)
+        assert {name: again[name] for name in kept} == kept
+        words = [word for word in shlex.split(person.command()) if not word.startswith("--resume")]
+        printed = answer(thousand.folder, shlex.join(words))
+        assert printed["sentence"] in person.text("#recommendation")
+        rows = page.eval_on_selector_all("#comparison tbody tr", "rows => rows.map((row) => row.innerText)")
+        assert [
+            f"{point['utility']['mean']:.4f}" in row for point, row in zip(printed["points"], rows, strict=True)
+        ] == [True] * len(rows)
 
 
 def test_attackers_of_every_kind_see_what_the_command_prints(opened: Any, tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -277,64 +276,23 @@ def test_unknown_commands_and_broken_requests_are_refused(server: Server) -> Non
     assert server.json("GET", "api/jobs/999999")["status"] == 404
 
 
-def slow_table(server: Server) -> str:
-    """A table whose audit by drawn tables takes minutes."""
-    size = 40
-    rows = ["r,c,count"]
-    rows += [f"r{i},c{j},x" for i in range(size) for j in range(size)]
-    rows += [f"r{i},Total,{size * 50}" for i in range(size)]
-    rows += [f"Total,c{j},{size * 50}" for j in range(size)]
-    rows += [f"Total,Total,{size * size * 50}"]
-    server.upload("slow.csv", "\n".join(rows).encode())
-    return "slow.csv"
-
-
 def test_a_killed_process_is_reported_and_the_session_goes_on(server: Server) -> None:
-    job = server.run("audit", wait=0, releases=[slow_table(server)], law="tables", seed=1)
-    pid = worker_of(server, job)
-    os.kill(pid, signal.SIGKILL)
-    ended = server.json("GET", f"api/jobs/{job['job']}?wait=10")
+    with server.held():
+        job = server.run("compare", wait=0, file="religion.csv", draws=2, method=["patient"])
+        os.kill(server.holder(), signal.SIGKILL)
+        ended = server.ended(job)
     assert ended["state"] == "failed"
     assert "stopped from outside" in ended["error"]
     assert server.run("risk", table="religion.csv")["state"] == "done"
 
 
 def test_long_work_can_be_cancelled(server: Server) -> None:
-    job = server.run("audit", wait=0, releases=[slow_table(server)], law="tables", seed=1)
-    worker_of(server, job)
-    assert server.json("DELETE", f"api/jobs/{job['job']}")["status"] == 200
-    assert server.json("GET", f"api/jobs/{job['job']}?wait=10")["state"] == "cancelled"
+    with server.held():
+        job = server.run("compare", wait=0, file="religion.csv", draws=2, method=["patient"])
+        server.holder()
+        assert server.json("DELETE", f"api/jobs/{job['job']}")["status"] == 200
+        assert server.ended(job)["state"] == "cancelled"
     assert server.run("risk", table="religion.csv")["state"] == "done"
-
-
-def worker_of(server: Server, job: dict[str, object]) -> int:
-    """Wait until a job computes, however busy the machine is, and return the process that does."""
-    before = _ticks(server)
-    while True:
-        assert server.json("GET", f"api/jobs/{job['job']}")["state"] in ("waiting", "running")
-        gained = {pid: ticks - before.get(pid, 0) for pid, ticks in _ticks(server).items()}
-        # Others use some time, too, when they start; none uses three seconds.
-        if max(gained.values(), default=0) > 300:
-            return max(gained, key=lambda pid: gained[pid])
-        time.sleep(0.2)
-
-
-def _ticks(server: Server) -> dict[int, int]:
-    """The processor time that each descendant of the server has used."""
-    listed = subprocess.run(["ps", "-eo", "pid,ppid,time,stat"], capture_output=True, text=True, check=True).stdout
-    rows = [line.split() for line in listed.splitlines()[1:]]
-    parents = {int(row[0]): int(row[1]) for row in rows}
-
-    def below(pid: int) -> bool:
-        while pid in parents and pid > 1:
-            if pid == server.process.pid:
-                return True
-            pid = parents[pid]
-        return False
-
-    family = [int(row[0]) for row in rows if below(int(row[0])) and int(row[0]) != server.process.pid]
-    stats = {pid: Path(f"/proc/{pid}/stat") for pid in family}
-    return {pid: sum(map(int, stat.read_text().split()[13:15])) for pid, stat in stats.items() if stat.exists()}
 
 
 def test_twenty_people_work_while_one_waits_for_long_work(server: Server, tmp_path: Path) -> None:
@@ -343,7 +301,8 @@ def test_twenty_people_work_while_one_waits_for_long_work(server: Server, tmp_pa
     for _ in range(2):
         server.run("risk", table=table.name)
     # How long they wait is measured in benchmarks/workbench.py; here all are answered before the long work ends.
-    assert len(crowd(server, table.name)) == 57
+    with server.held():
+        assert len(crowd(server, table.name, ["patient"])) == 57
 
 
 # --- sessions -----------------------------------------------------------------------------------------------
@@ -376,11 +335,7 @@ def test_a_session_is_saved_reopened_and_replayed(tmp_path: Path) -> None:
     with serving(tmp_path / "religion.csv") as first:
         first.json("PUT", "api/sessions/page", {"step": "see", "table": "religion.csv"})
         first.run("protect random-rounding", file="religion.csv", seed=3, trial=True, output="r.csv")
-        job = first.json(
-            "POST",
-            "api/run?wait=20",
-            {"command": "risk", "values": {"table": "religion.csv", "released": "r.csv"}, "session": "page"},
-        )
+        job = first.run("risk", session="page", table="religion.csv", released="r.csv")
         assert job["state"] == "done"
         saved = first.ask("GET", "api/sessions/page/archive")[1]
     (tmp_path / "work.discreet").write_bytes(saved)

@@ -142,6 +142,7 @@ def audit(
         raise RequestError("within is about contributions; give them too (contributions=, --contributions)")
     releases = [open_release(one) for one in releases] if _several(releases) else open_release(releases)
     published = without_implied(parts_of(releases))
+    _refuse_other_variables(published)
     if least == 0 and any(part.unsaid for part in published):
         told.append(UNSAID)
     parts = (*published, *unpublished(about, published))
@@ -191,6 +192,18 @@ def audit(
     rules = None if sensitivity is None else tuple(dict.fromkeys(rule.title for rule in sensitivity.rules))
     criterion = AuditCriterion(limits, terms.protection, rules)
     return _result(sheets, judge, published, terms.proofs, criterion, "; ".join(filter(None, told)))
+
+
+def _refuse_other_variables(parts: Sequence[Figures]) -> None:
+    """Refuse tables of different variables: numbers and amounts of the same cells are not equal."""
+    called = {part.figure: part for part in parts if not part.measure}
+    if len(called) > 1:
+        (one, mine), (other, theirs), *_ = called.items()
+        raise RequestError(
+            f"{mine.name} holds {one!r} and {theirs.name} {other!r}; tables are audited together if they add up the "
+            "same: call the columns alike if they do. Audit numbers and amounts one by one, and check what they tell "
+            "about each other in a ledger (discreet ledger check --variable)"
+        )
 
 
 def _effort(terms: Terms) -> dict[str, Any]:

@@ -8,13 +8,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from discreet.auditing.findings import RANK, SUBJECTS, VERDICTS, Findings, Verdict
 from discreet.auditing.laws import LAWS
 from discreet.auditing.limits import AuditCriterion
+from discreet.core.errors import with_arguments
+from discreet.core.json_types import Json
 from discreet.core.numerics import IntArray, disclosure_risk
 from discreet.core.text import columns, html_table
 
@@ -67,7 +68,7 @@ class CellAudit:
         """True where several tables together leave less than any of them alone."""
         return self.alone is not None and self.alone != (self.lower, self.upper)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data; what is infinite or unknown is None."""
         return {
             "cell": dict(self.cell),
@@ -217,7 +218,7 @@ class Audit:
             raise KeyError(f"no figure of {wanted} is among those audited; published figures are exact")
         return self._cells(rows[:1])[0]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the audit as plain data."""
         return {
             "verdict": self.verdict,
@@ -254,7 +255,7 @@ class Audit:
         proofs = [f"  {cell.proof}" for cell in self.worst(3) if cell.proof]
         head = [f"Audit: {self.verdict}", self.sentence, str(self.criterion), LAWS[self.law].text]
         header, *rows = self.table(10)
-        return "\n".join([*head, columns(header, rows), *proofs])
+        return with_arguments("\n".join([*head, columns(header, rows), *proofs]))
 
     __repr__ = __str__
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.core.errors import RequestError
+from discreet.core.errors import RequestError, with_arguments
+from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, disclosure_risk
 
 Level = tuple[float, float] | tuple[float, float, float]
@@ -153,7 +154,7 @@ class AuditCriterion:
     Without limits safe says only that a figure is not determined: an interval of two values passes.
 
     >>> print(AuditCriterion())
-    Safe means here only: not worked out exactly; give --min-width, --max-dr, --protection or --rule for more.
+    Safe means here only: not worked out exactly; ask for more (limits=).
     >>> print(AuditCriterion(Limits(width=5)))
     Safe means here: not worked out exactly, and an interval at least 5 wide.
     """
@@ -163,10 +164,10 @@ class AuditCriterion:
     rules: tuple[str, ...] | None = None
 
     @property
-    def stated(self) -> dict[str, tuple[object, str]]:
+    def stated(self) -> dict[str, tuple[Json, str]]:
         """The limits that were given, by name, each with its words."""
         limits, rules, levels = self.limits, self.rules, len(self.limits.levels or ())
-        every: dict[str, tuple[object, str]] = {
+        every: dict[str, tuple[Json, str]] = {
             "min_width": (limits.width, f"an interval at least {limits.width or 0:g} wide"),
             "max_dr": (limits.dr, f"a risk of at most {limits.dr or 0:g}"),
             "within": (limits.within, f"no contributor known to another within {limits.within or 0:g}%"),
@@ -186,7 +187,7 @@ class AuditCriterion:
         found = [text for _, text in self.stated.values()]
         return f"{first}, and {', '.join(found)}" if found else first
 
-    def to_dict(self) -> dict[str, object]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         limits = {name: limit for name, (limit, _) in self.stated.items()}
         return {"safe_means": self.means if limits else "not determined", "limits": limits}
@@ -195,4 +196,5 @@ class AuditCriterion:
         """Say what safe means, and what would make it mean more."""
         if self.stated:
             return f"Safe means here: {self.means}."
-        return f"Safe means here only: {self.means}; give --min-width, --max-dr, --protection or --rule for more."
+        more = "ask for more (limits=, --min-width, --max-dr, --protection or --rule)"
+        return with_arguments(f"Safe means here only: {self.means}; {more}.")

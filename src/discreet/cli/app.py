@@ -138,6 +138,9 @@ def _answer(given: list[str]) -> None:
         _fail(f"a number is too large to be worked with ({error}); give a smaller one", 2)
     except BrokenPipeError:
         _leave()
+    except OSError as error:
+        # A name that no file can have, a folder in place of a file, a disk that is full.
+        _fail(f"{str(error.filename)[:200]!r} cannot be used ({error.strerror or error}); check the name", 2)
     except Exception as error:
         if os.environ.get("DISCREET_DEBUG"):
             raise

@@ -62,7 +62,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Written(options.Publishing):
+class WrittenFiles(options.Publishing):
     """What is shown and written."""
 
     json: options.Json = False
@@ -134,7 +134,7 @@ def assess(
     draw: options.Draw,
     workers: options.Workers = None,
     beside: Beside,
-    written: Written,
+    written: WrittenFiles,
 ) -> None:
     """Say whether a table may be released: as it is, after protection, or not at all, and why.
 

@@ -34,6 +34,11 @@ def panel(title: str) -> Callable[..., Any]:
     return partial(option, panel=title)
 
 
+def group(name: str, about: str, **more: Any) -> typer.Typer:
+    """Return a group of commands that shows its help when it is called alone."""
+    return typer.Typer(name=name, help=about, no_args_is_help=True, rich_markup_mode="rich", **more)
+
+
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """Make a function a command; its docstring is the help."""
     return composed(function, explained(function))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,6 +15,7 @@ from discreet.cli.options import in_output
 from discreet.cli.reading_options import NamedOriginal
 from discreet.core.errors import RequestError, require
 from discreet.core.files import write_text
+from discreet.core.json_types import Json
 
 if TYPE_CHECKING:
     from discreet.decide.geography import GeographicDifferences
@@ -106,7 +107,7 @@ def geography(
             write_text(mapped.map, svg_map(found, shapes), private=True)
     if mapped.groups is not None and mended is not None:
         write_text(mapped.groups, show.safe_csv(mended.to_csv()), private=True)
-    result = _Found(found, mended)
+    result = _FoundDifferences(found, mended)
     files = [path for path in (mapped.map, mapped.groups) if path is not None]
 
     def face(console: show.Console) -> None:
@@ -121,7 +122,7 @@ def geography(
 
 
 @dataclass(frozen=True)
-class _Found:
+class _FoundDifferences:
     """Differences, and coarser zones if they were asked for."""
 
     found: GeographicDifferences
@@ -136,7 +137,7 @@ class _Found:
         if self.mended is not None:
             console.print(f"\n{self.mended.sentence}")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         return {**self.found.to_dict(), **({} if self.mended is None else {"coarser": self.mended.to_dict()})}
 
     def to_csv(self) -> str:

@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from discreet.core.errors import RequestError
+from discreet.core.errors import DataError, RequestError
 from discreet.core.files import write_text
 from discreet.core.progress import Progress
 
@@ -59,6 +59,11 @@ def replay_protection(
 
     differences: list[str] = []
     arguments = [str(part) for part in data["request"]["arguments"]]
+    if arguments[:1] != ["protect"] or any(_writes(part) for part in arguments):
+        raise DataError(
+            f"{record} asks for {' '.join(arguments)[:120]!r}, which writes files or is no protection; it was changed "
+            "after it was written: take the record from where it is kept"
+        )
     for number, file in enumerate(data["input"]["files"]):
         stated = Path(file["path"])
         choices = (stated, record.parent / stated, record.parent / stated.name)
@@ -113,6 +118,12 @@ def _without(arguments: Sequence[str], names: Sequence[str]) -> Iterator[str]:
             skip = not skip and part in names
         elif not (part.startswith("-o") and "-o" in names and not part.startswith("--")):
             yield part
+
+
+def _writes(part: str) -> bool:
+    """Say whether an argument names a file to write: no record has one."""
+    short = part.startswith("-") and not part.startswith("--") and "o" in part[:3]
+    return short or part.partition("=")[0] in WRITTEN
 
 
 def _files(arguments: Sequence[str]) -> list[Path]:

@@ -10,6 +10,7 @@ import typer
 
 from discreet.cli import bundled, options, show
 from discreet.cli.compose import argument, command, option
+from discreet.core.errors import undamaged
 
 
 @command
@@ -43,11 +44,13 @@ def replay(
     show.check_output(output, record, original, endings=(".json", ".txt"))
     with bundled.record_file(example) if example else nullcontext(record) as named, show.ProgressBar() as bar:
         assert named is not None
-        record, data = named, read_record(named)
-        if data["kind"] == KIND:
-            found = replay_protection(record, data, original, context.obj.perform, bar.draw)
-        else:
-            found = work(record, original, workers=workers, progress=bar)
+        record = named
+        with undamaged(str(record), "make it again"):
+            data = read_record(record)
+            if data["kind"] == KIND:
+                found = replay_protection(record, data, original, context.obj.perform, bar.draw)
+            else:
+                found = work(record, original, workers=workers, progress=bar)
 
     def face(console: show.Console) -> None:
         show.verdict(console, "same" if found.same else "different", found.sentence)

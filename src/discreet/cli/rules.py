@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from discreet.cli import options, show
 from discreet.cli.audit_texts import cell_of
@@ -13,6 +13,7 @@ from discreet.cli.options import in_output
 from discreet.cli.reading_options import OriginalOptions
 from discreet.cli.rule_texts import PANEL, Rules, rules_and_group
 from discreet.core.errors import RequestError
+from discreet.core.json_types import Json
 
 if TYPE_CHECKING:
     from discreet.rules.explain import Explanation
@@ -122,8 +123,8 @@ class _RulesResult:
             if found.cells.size > top:
                 console.print(f"… and {found.cells.size - top:,} more; --top shows them, --json lists all")
 
-    def to_dict(self) -> dict[str, Any]:
-        data: dict[str, Any] = {} if self.found is None else self.found.to_dict()
+    def to_dict(self) -> dict[str, Json]:
+        data: dict[str, Json] = {} if self.found is None else self.found.to_dict()
         if self.lines is not None:
             data.setdefault("cells", len(self.lines.tabulation))
             data.setdefault("sensitive", [])
@@ -133,14 +134,12 @@ class _RulesResult:
         return data
 
     def to_csv(self) -> str:
-        data = self.to_dict()
-        if self.found is None:
+        found, lines = self.found, self.lines
+        if found is None:
             header = ["along", "count", "total", "reason"]
-            return show.csv_text(header, ([one[name] for name in header] for one in data["group_disclosure"]["lines"]))
-        columns = ["value", "lower", "upper", "rules", "reason"]
-        rows = ({**one, "rules": " ".join(one["rules"])} for one in data["sensitive"])
-        lines = ([*one["cell"].values(), *(one[name] for name in columns)] for one in rows)
-        return show.csv_text([*self.found.tabulation.names, *columns], lines)
+            every = [] if lines is None else [lines.line(i) for i in range(len(lines))]
+            return show.csv_text(header, ([one[name] for name in header] for one in every))
+        return show.csv_text([*found.tabulation.names, *found.COLUMNS], map(found.listed, found.cells.tolist()))
 
     def __str__(self) -> str:
         return "\n\n".join(str(part) for part in (self.found, self.lines, self.told) if part is not None)

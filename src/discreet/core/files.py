@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -111,7 +112,7 @@ def _part_of(target: Path) -> Iterator[Path]:
         raise RequestError(f"{target.parent} is not a folder; make it first, or write elsewhere")
     temporary, handle = None, None
     try:
-        _remove_orphans(target)
+        remove_orphans(target.parent, re.escape(target.name))
         while temporary is None:
             handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=PART)
             _lock(handle, wait=True)
@@ -131,10 +132,11 @@ def _part_of(target: Path) -> Iterator[Path]:
                 temporary.unlink(missing_ok=True)
 
 
-def _remove_orphans(target: Path) -> None:
-    """Remove what processes left that were killed while they wrote the same target: nobody locks it any more."""
-    for entry in os.scandir(target.parent):
-        if entry.name.startswith(f".{target.name}.") and entry.name.endswith(PART):
+def remove_orphans(folder: Path, name: str = r".+\.json") -> None:
+    """Remove what processes left that were killed while they wrote files of such names: nobody locks it any more."""
+    left = re.compile(rf"\.{name}\.[a-z0-9_]{{8}}{re.escape(PART)}")
+    for entry in os.scandir(folder):
+        if left.fullmatch(entry.name):
             with suppress(OSError):
                 handle = os.open(entry.path, os.O_RDWR)
                 try:

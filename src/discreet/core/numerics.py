@@ -126,7 +126,7 @@ def whole_where_near(x: npt.ArrayLike) -> FloatArray:
     return np.where(np.abs(values - near) <= 1e-6 + 4e-16 * np.abs(values), near, values)
 
 
-def as_fractions(y: FloatArray, largest: int = 60) -> tuple[IntArray, int] | None:
+def as_fractions(y: FloatArray) -> tuple[IntArray, int] | None:
     """Return numbers as integer numerators over their least common denominator; None if that is too large.
 
     Multipliers of equations between figures are nearly always multiples of a sixtieth.
@@ -134,7 +134,7 @@ def as_fractions(y: FloatArray, largest: int = 60) -> tuple[IntArray, int] | Non
     >>> as_fractions(np.array([0.5, 1 / 3]))
     (array([3, 2]), 6)
     """
-    for denominator in range(1, largest + 1):
+    for denominator in range(1, 61):
         numerators = np.rint(y * denominator)
         if (np.abs(y * denominator - numerators) < 1e-5).all():
             return numerators.astype(np.int64), denominator

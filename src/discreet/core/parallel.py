@@ -1,4 +1,4 @@
-"""Ordered parallel work: on threads, on processes, or on the machines of a Dask cluster, with the same results.
+"""Ordered parallel work: on threads, on processes, or on the machines of a Dask or Spark cluster, with equal results.
 
 Kernels release the interpreter lock, so threads are enough on one machine. Work that falls into parts, such as draws,
 samples or points of a comparison, can also leave the process: ``over`` says where to, or the environment variable
@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Generic, TypeVar
 
-from discreet.core.errors import RequestError
+from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.progress import Progress
 
 Item = TypeVar("Item")
@@ -25,9 +25,10 @@ _place: ContextVar[str] = ContextVar("place")
 
 @contextmanager
 def over(place: str) -> Iterator[None]:
-    """Let work that may leave the process go to ``threads``, ``processes`` or ``dask``, within a block.
+    """Let work that may leave the process go to ``threads``, ``processes``, ``dask`` or ``spark``, within a block.
 
-    ``dask`` is the Dask client of this process, ``dask:tcp://host:8786`` a cluster by its address.
+    ``dask`` is the Dask client of this process, ``dask:tcp://host:8786`` a cluster by its address, and ``spark`` the
+    Spark session of this process, or the one that Spark's configuration describes.
 
     >>> with over("threads"):
     ...     run(lambda x: x * x, [1, 2, 3], apart=True)
@@ -54,11 +55,13 @@ def run(
     progress: Progress | None = None,
     label: str = "",
     apart: bool = False,
+    each: Callable[[Item, Result], None] | None = None,
 ) -> list[Result]:
     """Apply a function to every item and return the results in the items' order.
 
     Items carry their own random streams: the result does not depend on the number of workers, nor on where they are.
-    ``apart`` says that the function changes nothing outside itself, and so may run in another process.
+    ``apart`` says that the function changes nothing outside itself, and so may run in another process. ``each`` is
+    told every result in this thread as soon as it is there, so that what is finished can be kept.
 
     >>> run(lambda x: x * x, [1, 2, 3], workers=2)
     [1, 4, 9]
@@ -69,24 +72,30 @@ def run(
     report = progress or (lambda done, total, label: None)
     report(0, len(todo), label)
     results: list[Result] = []
+
+    def came(item: Item, result: Result) -> Result:
+        if each is not None:
+            each(item, result)
+        return result
+
     place = _place.get(os.environ.get("DISCREET_PARALLEL", "threads"))
     _check(place)
     if apart and place != "threads" and len(todo) > 1:
-        for result in _elsewhere(function, todo, place, workers):
-            results.append(result)
+        for item, result in zip(todo, _elsewhere(function, todo, place, workers), strict=True):
+            results.append(came(item, result))
             report(len(results), len(todo), label)
         return results
     count = min(workers or available_cores(), max(len(todo), 1))
     if count == 1:
         for item in todo:
-            results.append(function(item))
+            results.append(came(item, function(item)))
             report(len(results), len(todo), label)
         return results
     with ThreadPoolExecutor(count) as pool:
-        futures: list[Future[Result]] = [pool.submit(function, item) for item in todo]
+        futures: dict[Future[Result], Item] = {pool.submit(function, item): item for item in todo}
         try:
             for done, future in enumerate(as_completed(futures), start=1):
-                future.result()
+                came(futures[future], future.result())
                 report(done, len(todo), label)
         except BaseException:
             pool.shutdown(wait=False, cancel_futures=True)
@@ -106,9 +115,10 @@ class _Inside(Generic[Item, Result]):
 
 
 def _check(place: str) -> None:
-    if place not in ("threads", "processes", "dask") and not place.startswith("dask:"):
+    if place not in ("threads", "processes", "dask", "spark") and not place.startswith("dask:"):
         raise RequestError(
-            f"work cannot go to {place!r}; give threads, processes, dask, or dask:tcp://host:8786 (DISCREET_PARALLEL)"
+            f"work cannot go to {place!r}; give threads, processes, dask, dask:tcp://host:8786 or spark "
+            "(DISCREET_PARALLEL)"
         )
 
 
@@ -116,6 +126,9 @@ def _elsewhere(
     function: Callable[[Item], Result], items: list[Item], place: str, workers: int | None
 ) -> Iterator[Result]:
     """Return the results of other processes in the items' order, each as soon as it and those before it are there."""
+    if place == "spark":
+        yield from _on_spark(function, items)
+        return
     try:
         import joblib
     except ImportError:
@@ -135,3 +148,29 @@ def _elsewhere(
             "there is no Dask client; make one (dask.distributed.Client), or give the address of the cluster "
             "(dask:tcp://host:8786)"
         ) from None
+
+
+def _on_spark(function: Callable[[Item], Result], items: list[Item]) -> list[Result]:
+    """Return the results of a Spark cluster, each item one task; discreet's own errors come back as such."""
+    try:
+        from pyspark import cloudpickle
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise RequestError("work on spark needs PySpark; pip install 'discreet[spark]'") from None
+    inside = _Inside(function)
+    pack: Callable[[Item], bytes] = cloudpickle.dumps
+
+    def work(packed: bytes) -> Result | DiscreetError:
+        try:
+            return inside(cloudpickle.loads(packed))
+        except DiscreetError as error:
+            return error
+
+    context = SparkSession.builder.appName("discreet").getOrCreate().sparkContext
+    tasks = context.parallelize([pack(item) for item in items], len(items))
+    results: list[Result] = []
+    for found in tasks.map(work).collect():
+        if isinstance(found, DiscreetError):
+            raise found
+        results.append(found)
+    return results

@@ -5,7 +5,9 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from discreet.core.json_types import Json
 
 
 def figure(value: float | None, digits: int = 4) -> str:
@@ -50,7 +52,7 @@ def many(count: int, what: str) -> str:
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
-def settings_text(settings: Mapping[str, Any]) -> str:
+def settings_text(settings: Mapping[str, object]) -> str:
     """Return settings by name as people read them; what is off, empty or not set is left out.
 
     >>> settings_text({"base": 3, "additive": True, "match": [], "keys": ["age", "sex"], "time_limit": None})
@@ -63,7 +65,7 @@ def settings_text(settings: Mapping[str, Any]) -> str:
     return ", ".join(filter(None, (_setting(name.replace("_", " "), value) for name, value in settings.items())))
 
 
-def _setting(name: str, value: Any) -> str:
+def _setting(name: str, value: object) -> str:
     if value is True:
         return name
     if value is None or value is False or (isinstance(value, Sequence | Mapping) and not value):
@@ -77,13 +79,13 @@ def _setting(name: str, value: Any) -> str:
     return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
 
 
-def _step(step: Mapping[str, Any]) -> str:
+def _step(step: Mapping[str, object]) -> str:
     """Return one of several methods with its settings."""
     said = settings_text({key: one for key, one in step.items() if key != "name"})
     return f"{step['name']} ({said})" if said else str(step["name"])
 
 
-def _mapped(value: Any) -> str:
+def _mapped(value: object) -> str:
     """Return the groups that categories go into, those of one category left out; anything else as it is."""
     if not isinstance(value, Mapping):
         return str(value)
@@ -163,7 +165,7 @@ class Face(NamedTuple):
 class Result:
     """Base of results: data classes that show themselves as a table, in text and in HTML."""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, as ``--json`` prints it."""
         return dict(vars(self))
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import InfeasibleError, LimitError, RequestError
+from discreet.core.json_types import Json
 from discreet.core.progress import Progress
 from discreet.core.text import brief, figure
 from discreet.decide.assessment import Assessment, Request
@@ -85,7 +86,7 @@ class ModelView:
         test = f"G² = {self.goodness.g2:,.4g} on {self.goodness.df:,} df, p = {brief(self.goodness.p, 2)}"
         return f"{test}; rejected: {self.rejected}" if self.rejected else f"{test}; not rejected"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return {
             "name": self.name,
@@ -174,7 +175,7 @@ class SampleEvidence:
             rows.append([f"{name} prior", "", brief(float(prior.tau.total.mean)), ""])
         return ["model of the population", "R2", "population uniques", "fit"], rows
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return {
             "risk": self.risk.to_dict(),
@@ -362,5 +363,5 @@ def _urn(name: str) -> str:
     return f"Pólya urn, zeros from {name}"
 
 
-def _r2(found: Estimate) -> dict[str, Any]:
+def _r2(found: Estimate) -> dict[str, Json]:
     return {"mean": found.mean, "mc_error": found.mc_error, "sd": found.sd}

@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol, TypeAlias
 import numpy as np
 
 from discreet.core.errors import RequestError
+from discreet.core.json_types import Json
 from discreet.core.text import columns, figure
 from discreet.decide.evidence import Evidence
 from discreet.decide.json_data import cell_rows, original_data, release_data, sensitive_data
@@ -53,7 +54,7 @@ class Candidate:
     r2: float | None
     text: str
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return {**vars(self), "parameters": dict(self.parameters)}
 
@@ -121,7 +122,7 @@ class Assessment(Recorded):
         """Return the sensitive cells as plain data, those of which most is known first, each with its proof."""
         return [] if self.sensitivity is None else cell_rows(self.sensitivity, self.evidence, n)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, with original values: for the report and ``--json``."""
         evidence, audit, loss = self.evidence, self.evidence.audit, self.evidence.loss
         names = ("verdict", "law", "sentence", "counts", "published", "tables")
@@ -194,7 +195,7 @@ CELLS = 1000
 
 
 class _Result(Protocol):
-    def to_dict(self) -> dict[str, Any]: ...
+    def to_dict(self) -> dict[str, Json]: ...
 
 
 def _plain(result: _Result | None) -> dict[str, Any] | None:

@@ -16,7 +16,8 @@ import numpy as np
 
 from discreet.core.effort import Effort, WorkOptions
 from discreet.core.errors import RequestError
-from discreet.core.files import write_text
+from discreet.core.files import remove_orphans, write_text
+from discreet.core.json_types import Json
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import drawn_seed
@@ -129,7 +130,7 @@ class Comparison(Recorded):
             "(protection=, --protect)."
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data."""
         frontier, best = set(self.frontier), self.recommended
         return {
@@ -199,10 +200,12 @@ class Comparison(Recorded):
         names = ["r2", "worst_dr", "determined", "known", "utility", *ERRORS, *(BESIDE if self._beside else ())]
         heads = [head for name in names for head in (name, f"{name}_mc_error")]
         writer.writerow(["method", "parameters", *heads, "meets", "efficient", "recommended", "error"])
-        for one in self.to_dict()["points"]:
-            cells = [cell for name in names for cell in (one.get(name) or {"mean": "", "mc_error": ""}).values()]
-            state = [one["meets"], one["efficient"], one["recommended"], one["error"] or ""]
-            writer.writerow([one["method"], json.dumps(one["parameters"]), *cells, *state])
+        frontier, best = self.frontier, self.recommended
+        for i, one in enumerate(self.points):
+            found = [one.figures.get(name) for name in names]
+            cells = [cell for f in found for cell in (("", "") if f is None else f.to_dict().values())]
+            state = [not one.faults, i in frontier, i == best, one.error]
+            writer.writerow([one.point.name, json.dumps(one.point.to_dict()["parameters"]), *cells, *state])
         return stream.getvalue()
 
     def __str__(self) -> str:
@@ -341,6 +344,7 @@ class _Kept:
     def __init__(self, folder: Path, case: Case, plan: ComparisonPlan) -> None:
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            remove_orphans(folder)
         except OSError as error:
             raise RequestError(f"{folder} cannot be used to keep results ({error.strerror}); name a folder") from None
         self.folder = folder

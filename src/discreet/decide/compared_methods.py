@@ -15,6 +15,7 @@ import numpy as np
 from discreet.auditing.limits import Limits
 from discreet.core.effort import Effort
 from discreet.core.errors import DiscreetError, RequestError, require
+from discreet.core.json_types import Json
 from discreet.core.text import figure, finite
 from discreet.decide.choice import ASKED, Choice
 from discreet.decide.evidence import Evidence, gather
@@ -42,7 +43,7 @@ class GridPoint:
         """The method as people read it."""
         return make_text(self.name, dict(self.parameters)) if self.name != "none" else "none (as it is)"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return {"method": self.name, "parameters": plain(dict(self.parameters)), "title": self.title}
 
@@ -151,7 +152,7 @@ class Figure:
             return cls(float(some.mean()) if np.isfinite(some).all() else math.inf, 0.0)
         return cls(float(some.mean()), float(some.std(ddof=1) / math.sqrt(some.size)))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data; what is infinite is None."""
         return {"mean": finite(self.mean), "mc_error": finite(self.mc_error)}
 
@@ -206,12 +207,15 @@ class Measured:
         found = self.figures.get(name)
         return ("–", "–") if found is None else (figure(found.mean), figure(found.mc_error, 5))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return {
             **self.point.to_dict(),
-            **{name: None if (f := self.figures.get(name)) is None else f.to_dict() for name in FIGURES},
-            **{name: f and f.to_dict() for name in BESIDE if (f := self.figures.get(name)) or name in self.figures},
+            **{
+                name: None if (f := self.figures.get(name)) is None else f.to_dict()
+                for name in (*FIGURES, *BESIDE)
+                if name in FIGURES or name in self.figures
+            },
             "extremes": {name: finite(value) for name, value in self.extremes.items()},
             "draws": self.draws,
             "audits": self.audits,
@@ -244,7 +248,7 @@ class ComparisonPlan:
     time_limit: float | None = None
     statistics: Mapping[str, Any] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data, with statistics where there are any."""
         return {name: plain(value) for name, value in vars(self).items() if name != "statistics" or value}
 

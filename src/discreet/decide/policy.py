@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from discreet.auditing.limits import Limits
 from discreet.core.errors import DiscreetError, RequestError
+from discreet.core.json_types import Json
 from discreet.core.text import columns, html_table, settings_text
 from discreet.decide.policy_texts import faults_in, open_policy, stated
 from discreet.decide.protections import make_method
@@ -118,7 +119,7 @@ class Protection(BaseModel):
         """Say whether it is allowed for a table of magnitudes, or of counts."""
         return self.only in (None, "magnitudes" if magnitudes else "counts")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data, in the layout of the TOML file."""
         return {"name": self.name, **({} if self.only is None else {"only": self.only}), **self.parameters}
 
@@ -252,7 +253,7 @@ class Policy(_Part):
         """How many of the largest contributions to a cell the rules look at."""
         return max([2, self.rules.coalition + 1, *(one.n for one in self.rules.dominance)])
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data, in the layout of the TOML file."""
         data = self.model_dump(mode="json", exclude_none=True)
         data["protections"] = [one.to_dict() for one in self.protections]

@@ -14,6 +14,7 @@ from typing import Any
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.files import write_text
+from discreet.core.json_types import Json
 from discreet.decide.json_data import plain
 from discreet.decide.policy import Policy
 from discreet.decide.subject import Subject
@@ -58,7 +59,7 @@ class Recorded:
     policy: Policy
     record: Mapping[str, Any]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data."""
         raise NotImplementedError
 

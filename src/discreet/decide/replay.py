@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import DataError, RequestError, undamaged
+from discreet.core.json_types import Json
 from discreet.core.progress import Progress
 from discreet.decide.assess import assess_subject
 from discreet.decide.assessment import Assessment, Request
@@ -54,7 +55,7 @@ class Replay:
         many = len(self.differences)
         return f"Not reproduced: {many:,} {'thing differs' if many == 1 else 'things differ'}."
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         lists = {"differences": list(self.differences), "notes": list(self.notes)}
         return {**vars(self), **lists, "sentence": self.sentence}

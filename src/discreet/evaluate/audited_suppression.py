@@ -19,6 +19,7 @@ from discreet.auditing.audit import audit
 from discreet.auditing.findings import RANK
 from discreet.auditing.limits import Limits
 from discreet.core.errors import DiscreetError, LimitError
+from discreet.core.json_types import Json
 from discreet.core.numerics import index_ranges
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
@@ -67,7 +68,7 @@ class Suppressed:
         """What is published."""
         return self.protected.release
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return what was done, as plain data."""
         return {**self.protected.to_dict(), "audit": "safe"}
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from discreet.core.effort import DrawOptions, Effort
 from discreet.core.errors import LimitError, RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray, sorted_union
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
@@ -120,7 +121,7 @@ class ExpectedRisk:
             f"{self.mean_absolute_error.mean:.2f} on average.{rising}"
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, as ``--json`` prints it."""
         own = {name: value.to_dict() if isinstance(value, Expected) else value for name, value in vars(self).items()}
         del own["slices"]
@@ -135,8 +136,8 @@ class ExpectedRisk:
             for item in self.slices
         ]
         about = {name: own.pop(name) for name in ("method", "parameters")}
-        value, words = {"value": self.risk.mean}, {"sentence": self.sentence, "slices": slices}
-        return {"measure": "R2", "expected": True, **about, **value, **own, **words}
+        told: dict[str, Json] = {"measure": "R2", "expected": True, **about, "value": self.risk.mean}
+        return {**told, **own, "sentence": self.sentence, "slices": slices}
 
     def rows(self) -> list[list[str]]:
         """Return whole table and slices, worst first, as rows of text."""

@@ -67,7 +67,7 @@ def _judged(
     open_ = {key[0] for key in gathered if _is_open(equations, key, low, high)}
     for keys in _clusters(equations, list(gathered), open_):
         groups = [_group(equations, key, gathered[key], keys) for key in keys]
-        asked = [k for k, one in enumerate(groups) if _is_asked(one, high)]
+        asked = [k for k, one in enumerate(groups) if _is_asked(one, low, high)]
         if not asked:
             continue
         late = clock is not None and clock.late
@@ -101,9 +101,20 @@ def _is_open(equations: Equations, key: Key, low: IntArray, high: IntArray) -> b
     return bool(low[count] < high[count] or (_sum_judged(equations, sum_) and low[sum_] < high[sum_]))
 
 
-def _is_asked(group: Respondents, high: IntArray) -> bool:
-    """Say whether values are asked about: where something else than a mean is printed, or of one respondent."""
-    return any(not one.statistic.linear for one in group.statistics) or int(high[group.count]) == 1
+def _is_asked(group: Respondents, low: IntArray, high: IntArray) -> bool:
+    """Say whether values are asked about: where something else than a mean is printed, or a mean may say them all.
+
+    It does of one respondent, and where all of them, but for one unit of one of them, have the least or the largest
+    value that there is: any other sum is that of several values.
+    """
+    if any(not one.statistic.linear for one in group.statistics) or int(high[group.count]) == 1:
+        return True
+    count, sum_ = group.count, group.sum_
+    if sum_ < 0 or low[count] < high[count] or low[sum_] < high[sum_]:
+        return False
+    one, n, total = group.statistics[0].statistic, int(low[count]), int(low[sum_])
+    least, most = (None if end is None else n * end * 10**one.unit for end in (one.least, one.most))
+    return (least is not None and total <= least + 1) or (most is not None and total >= most - 1)
 
 
 def _clusters(equations: Equations, keys: list[Key], open_: set[str]) -> list[list[Key]]:

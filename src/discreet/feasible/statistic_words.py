@@ -75,7 +75,8 @@ class Statement:
             return ""
         statistic, shown = column.statistic, column.text(self.row)
         if not others and statistic.constant is None:
-            return f"{column.name} is {shown}, so it is not 0"
+            few = statistic.threshold
+            return f"{column.name} is {shown}, so it is {f'{few:,} or more' if few > 1 else 'not 0'}"
         found, per = column.admitted, 2 * 10**column.decimals
         ends = [Fraction(int(end[self.row]), per) / statistic.times for end in found[:2]]
         unit = Fraction(1, 10**self.equations.decimals)

@@ -14,6 +14,7 @@ import numpy as np
 
 from discreet.core.effort import DrawOptions, Effort
 from discreet.core.errors import RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
 from discreet.core.random import spawn
@@ -43,7 +44,7 @@ class EstimatedSlice:
     sd: float | None
     mc_error: float | None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the slice as plain data."""
         return {**vars(self), "value": self.mean}
 
@@ -65,7 +66,7 @@ class Estimate(Result):
     """
 
     model: str
-    details: dict[str, object]
+    details: dict[str, Json]
     fit: Goodness | None = None
     mean: float
     sd: float
@@ -96,7 +97,7 @@ class Estimate(Result):
             f"{brief(self.fit.p, 2)}), so do not rely on the estimate: fit interactions, or let assess try all models."
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, as ``--json`` prints it."""
         fit = None if self.fit is None else self.fit.to_dict()
         head = {"measure": "R2", "model": self.model, "details": self.details, "fit": fit, "mean": self.mean}

@@ -6,11 +6,11 @@ import html
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import Face, Result, figure, html_table
 from discreet.measures.entropy import Form
@@ -53,7 +53,7 @@ class SliceRisk:
     people: int
     cells: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the slice as plain data."""
         return dict(vars(self))
 
@@ -197,7 +197,7 @@ class Risk(Result):
             text += " " + _told("Protection of the merged table", self.merged, self.value)
         return text
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, as ``--json`` prints it."""
         slices = [item.to_dict() for part in self.slices for item in part]
         told = {"weights": list(self.weights), "driver": self.driver, "sentence": self.sentence}

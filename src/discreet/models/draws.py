@@ -67,9 +67,11 @@ def multinomial_by_tables(base: IntArray, p: FloatArray, draws: int, mean: float
     if rest.size:
         means = np.append(means, mean * p[rest].sum())
     out = np.empty((size, base.size), np.int64)
-    light_cells, every = samplers.Weighted(rest, p[rest]), samplers.Weighted(cells, p[cells])
+    split = samplers.MultinomialCells(
+        means, heavy, samplers.Weighted(rest, p[rest]), samplers.Weighted(cells, p[cells])
+    )
     with samplers.lent(rng) as words:
-        samplers.multinomial(words, base, draws, means, heavy, light_cells, every, out)
+        samplers.multinomial(words, base, draws, split, out)
     return out
 
 
@@ -144,9 +146,9 @@ def urn_by_kernel(
         # A leap that lands far beyond the mark is repeated; the room for it is only a matter of memory.
         slack = 64 + int(8 * math.sqrt(draws * (n + theta + draws) / (n + theta)))
     out = np.empty((size, base.size), np.int64)
-    start = samplers.Start(base, colours, kind, n, theta)
+    start = samplers.Start(base, colours, kind, n, theta, shapes, ratios, slack)
     with samplers.lent(rng) as words:
-        samplers.urn(words, start, empty.copy(), draws, slack, shapes, ratios, out)
+        samplers.urn(words, start, empty.copy(), draws, out)
     return out
 
 

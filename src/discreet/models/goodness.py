@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import LimitError, RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray, xlogy
 from discreet.core.parallel import run
 from discreet.core.random import Seed, spawn
@@ -34,7 +34,7 @@ class Goodness:
     df: int
     p: float | None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain numbers for programs."""
         return dict(vars(self))
 

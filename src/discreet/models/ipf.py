@@ -1,7 +1,6 @@
-"""Iterative proportional fitting: the table closest to a start that has given margins.
+"""Iterative proportional fitting: the table closest to a start that has given margins of whole axes.
 
-Guesses of hidden figures (:mod:`discreet.table.guess`) and the first values of suppressed cells fit sums of only some
-cells, and sums that may contradict each other. They share the formula, but not this code, which needs whole axes.
+Sums of only some cells are fitted elsewhere; :mod:`discreet.core.proportional_fitting` says where.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ import numpy.typing as npt
 from discreet.core.errors import InfeasibleError, LimitError, RequestError
 from discreet.core.highs import Program
 from discreet.core.numerics import FloatArray
+from discreet.core.proportional_fitting import factors
 from discreet.core.sparse import Rows
 from discreet.table.grid import Grid
 
@@ -197,7 +197,7 @@ def _scale(values: FloatArray, step: _Step, label: str, tolerance: float) -> flo
             "allow one of these cells, or set the figure to 0"
         )
     view = values.reshape(step.runs)
-    view *= target / np.where(sums > 0, sums, 1.0)
+    view *= factors(target, sums)
     return gap
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError, RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray
 from discreet.models import ipf
 from discreet.models.population import Population, check_size
@@ -108,7 +109,7 @@ class LogLinear:
             probabilities = self.fit(sample).probabilities
         return Population(sample, population, probabilities=probabilities)
 
-    def details(self, sample: Table, fitted: Population) -> dict[str, Any]:
+    def details(self, sample: Table, fitted: Population) -> dict[str, Json]:
         """Return the margins that are fitted."""
         return {"margins": [list(margin) for margin in self.margins or ((name,) for name in sample.names)]}
 

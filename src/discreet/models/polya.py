@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from discreet.core.errors import RequestError
+from discreet.core.json_types import Json
 from discreet.models.loglinear import LogLinear
 from discreet.models.population import Population, check_size
 from discreet.models.theta import solve_theta
@@ -110,7 +111,7 @@ class PolyaUrn:
         """Return the population that the urn makes of a sample."""
         return Population(sample, population, theta=self.solve(sample, population))
 
-    def details(self, sample: Table, fitted: Population) -> dict[str, Any]:
+    def details(self, sample: Table, fitted: Population) -> dict[str, Json]:
         """Return θ."""
         return {"theta": fitted.theta}
 

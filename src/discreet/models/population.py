@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from discreet.core.errors import DataError, LimitError, RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.random import Seed, generator
 from discreet.models.draws import draw_multinomial, draw_urn
@@ -98,7 +99,7 @@ class PopulationModel(Protocol):
     def population(self, sample: Table, population: int) -> Population:
         """Return the law of the population of N people that a sample is from."""
 
-    def details(self, sample: Table, fitted: Population) -> dict[str, Any]:
+    def details(self, sample: Table, fitted: Population) -> dict[str, Json]:
         """Say how the model was fitted, as plain data."""
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from discreet.core.compiled import spend
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.models import samplers
-from discreet.models.samplers import Short, Start, Tables, Weighted, Words
+from discreet.models.samplers import MultinomialCells, Short, Start, Tables, Words
 
 CHUNK = 2**14
 """Uniform numbers that are drawn ahead; a round choice, 50 µs of work."""
@@ -96,17 +96,9 @@ def lay(owner: Short, start: int, balls: int, colour: int) -> int:
 
 
 @samplers.multinomial.in_arrays
-def multinomial(
-    words: Words,
-    base: IntArray,
-    draws: int,
-    means: FloatArray,
-    heavy: IntArray,
-    rest: Weighted,
-    every: Weighted,
-    out: IntArray,
-) -> None:
+def multinomial(words: Words, base: IntArray, draws: int, split: MultinomialCells, out: IntArray) -> None:
     """See :func:`discreet.models.samplers.multinomial`."""
+    means, heavy, rest, every = split
     tables = samplers.tabulate(np.zeros(means.size), means)
     by_cell, by_rest = _alias(every.weights), _alias(rest.weights)
     which, stream = np.arange(means.size), Uniforms(words)
@@ -131,27 +123,18 @@ def multinomial(
 
 
 @samplers.urn.in_arrays
-def urn(
-    words: Words,
-    start: Start,
-    cells: IntArray,
-    draws: int,
-    slack: int,
-    shapes: FloatArray,
-    ratios: FloatArray,
-    out: IntArray,
-) -> None:
+def urn(words: Words, start: Start, cells: IntArray, draws: int, out: IntArray) -> None:
     """See :func:`discreet.models.samplers.urn`."""
     base, n, size = start.base, start.n, start.base.size
-    tables, stream = samplers.tabulate(shapes, ratios), Uniforms(words)
+    tables, stream = samplers.tabulate(start.shapes, start.ratios), Uniforms(words)
     sample = np.repeat(np.arange(size), base)
     for line in out:
         spend(5 * ROW + (n + draws) // 200)
         count, owner = base, sample
-        if shapes.size > 0:
+        if start.shapes.size > 0:
             leapt = None
             while leapt is None:
-                leapt = _leap(stream, start, n + draws + slack, tables)
+                leapt = _leap(stream, start, n + draws + start.slack, tables)
             count = leapt
             more = count.copy()
             more[:size] -= base

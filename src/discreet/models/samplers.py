@@ -190,17 +190,17 @@ class Weighted(NamedTuple):
     weights: FloatArray
 
 
+class MultinomialCells(NamedTuple):
+    """A multinomial's cells: ``heavy`` ones with a mean of their own, the ``rest`` with one together, and all."""
+
+    means: FloatArray
+    heavy: IntArray
+    rest: Weighted
+    every: Weighted
+
+
 @compiled
-def multinomial(
-    words: Words,
-    base: IntArray,
-    draws: int,
-    means: FloatArray,
-    heavy: IntArray,
-    rest: Weighted,
-    every: Weighted,
-    out: IntArray,
-) -> None:
+def multinomial(words: Words, base: IntArray, draws: int, split: MultinomialCells, out: IntArray) -> None:
     """Fill every row of `out` with base + Multinomial(draws; p).
 
     The cells in `heavy` get independent Poisson counts with the given means, proportional to p, and the cells in `rest`
@@ -208,6 +208,7 @@ def multinomial(
     away; what is missing from any other is drawn one by one from all cells by their weights, and so is the split of the
     rest. Rows are exact for every scale of the means; it decides only how much is thrown away and how much is missing.
     """
+    means, heavy, rest, every = split.means, split.heavy, split.rest, split.every
     tables = tabulate(np.zeros(means.size), means)
     cut, alias = np.empty(every.cells.size), np.empty(every.cells.size, np.int32)
     fill_alias(every.weights, cut.size, 0, cut, alias, np.empty(cut.size, np.int64))
@@ -252,7 +253,8 @@ def lay(owner: Short, start: int, balls: int, colour: int) -> int:
 class Start(NamedTuple):
     """An urn before the draws: n balls of the sample, the colours that they have, and θ black ones.
 
-    ``kind`` is the table from which the balls of each colour are drawn: colours of equal counts share one.
+    ``kind`` is the table from which the balls of each colour are drawn: colours of equal counts share one. ``shapes``
+    and ``ratios`` describe the tables, and ``slack`` is the room for a leap that lands beyond the mark.
     """
 
     base: IntArray
@@ -260,19 +262,13 @@ class Start(NamedTuple):
     kind: IntArray
     n: int
     theta: float
+    shapes: FloatArray
+    ratios: FloatArray
+    slack: int
 
 
 @compiled
-def urn(
-    words: Words,
-    start: Start,
-    cells: IntArray,
-    draws: int,
-    slack: int,
-    shapes: FloatArray,
-    ratios: FloatArray,
-    out: IntArray,
-) -> None:
+def urn(words: Words, start: Start, cells: IntArray, draws: int, out: IntArray) -> None:
     """Fill every row of `out` with the contents of a Pólya urn after `draws` draws, black balls left out.
 
     Without shapes the balls are drawn one by one. With shapes the urn first leaps to about the right number
@@ -282,8 +278,8 @@ def urn(
     New colours go to `cells`, chosen uniformly without replacement. If there are more new colours than cells,
     see :func:`cap`.
     """
-    base, colours, n, size = start.base, start.colours, start.n, start.base.size
-    tables = tabulate(shapes, ratios)
+    base, colours, n, size, slack = start.base, start.colours, start.n, start.base.size, start.slack
+    tables = tabulate(start.shapes, start.ratios)
     # owner[j] is the colour of ball j: a cell, or a number from `size` on for a new colour. The first n balls
     # are the sample's and stay from row to row.
     owner = np.empty(n + draws + slack, np.int32)
@@ -295,7 +291,7 @@ def urn(
         for i in range(size):
             count[i] = base[i]
         balls, last = n, size
-        if shapes.size > 0:
+        if start.shapes.size > 0:
             balls = -1
             while balls < 0:
                 balls, last = leap(words, start, n + draws + slack, tables, count)

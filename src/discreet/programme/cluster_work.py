@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from discreet.core.errors import DataError
+from discreet.core.errors import DataError, undamaged
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.decide.assess import assess_subject
@@ -35,6 +35,13 @@ from discreet.table.statistic import Statistic
 Cells: TypeAlias = ClusterCells | FinishedCells
 SAVED = 2
 """The version of what is kept of a cluster."""
+
+UNPUBLISHED = (
+    "the disclosure risk 1/H to a reader who knows the method cannot be shown: it was judged with figures that no "
+    "table of the plan shows; publish the tables of all people and of the finest level that they are taken from, or "
+    "take a policy without a limit on it"
+)
+"""Why a cluster is withheld of which less is published than was judged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,20 +148,37 @@ class ClusterOutcome:
         data["trial"] = self.release is not None and self.release.trial
         return canonical(plain(data)) + "\n"
 
+    def refuse_odd_types(self) -> None:
+        """Refuse values of other types than a run writes, and a verdict or release that is none."""
+        texts = (self.name, self.variable, self.period, self.sha256, self.sentence, self.method)
+        counts = (
+            self.cells,
+            self.sensitive,
+            *(n for one in self.tables for n in (one.figures, one.hidden, one.sensitive, one.statistics)),
+        )
+        if not all(isinstance(text, str) for text in (*texts, *(one.name for one in self.tables))):
+            raise TypeError("a text is none")
+        if not all(isinstance(n, int) for n in counts) or not isinstance(self.utility, float | int):
+            raise TypeError("a number is none")
+        if self.verdict not in ("release", "protect", "withhold") or (self.verdict == "withhold") != (
+            self.release is None
+        ):
+            raise ValueError(f"its verdict is {self.verdict!r}")
+        if self.release is not None and len(self.release.parts()) != len(self.tables):
+            raise ValueError("a table is missing")
+
     @classmethod
     def from_text(cls, text: str) -> ClusterOutcome:
         """Return the outcome that was written."""
-        try:
+        with undamaged("what was kept of a cluster", "remove it and run the plan again"):
             data = json.loads(text)
             body, trial = data.pop("release"), data.pop("trial")
             release = None if body is None else unpacked(json.dumps(body).encode())
             tables = tuple(TableOutcome(**one) for one in data.pop("tables"))
             checks = tuple((bool(passed), str(told)) for passed, told in data.pop("checks"))
-            found = cls(**{**data, "notes": tuple(data["notes"])}, tables=tables, checks=checks, release=release)
-        except (ValueError, KeyError, TypeError) as error:
-            raise DataError(
-                f"what was kept of a cluster is damaged ({error}); remove it and run the plan again"
-            ) from None
+            notes = tuple(str(note) for note in data.pop("notes"))
+            found = cls(**data, notes=notes, tables=tables, checks=checks, release=release)
+            found.refuse_odd_types()
         return replace(found, release=release.as_trial()) if trial and release is not None else found
 
 
@@ -166,11 +190,16 @@ def work_on(task: Task, progress: Progress | None = None, workers: int | None = 
     release = found.release
     tables = task.cells.cluster.tables
     parts = [] if release is None else [_cut(release, task.cells, table) for table in tables]
-    parts, said = _with_statistics(task, parts)
-    outcomes = [_outcome(task.cells, found, table, k, parts) for k, table in enumerate(tables)]
+    verdict, sentence, checks = found.verdict, found.sentence, tuple((one.passed, one.text) for one in found.checks)
     notes = () if found.protected is None else found.protected.notes
     if found.verdict == "withhold":
         notes = tuple(f"{one.title}: {one.text}" for one in found.candidates)
+    elif release is not None and (risk := _risk_of_more(found, release, parts)) is not None:
+        verdict, sentence = "withhold", f"Do not release it: {UNPUBLISHED}."
+        checks = tuple((False, UNPUBLISHED) if k == risk else one for k, one in enumerate(checks))
+        release, parts = None, []
+    parts, said = _with_statistics(task, parts)
+    outcomes = [_outcome(task.cells, found, table, k, parts) for k, table in enumerate(tables)]
     notes = (*notes, *told)
     made = None
     if release is not None:
@@ -181,9 +210,9 @@ def work_on(task: Task, progress: Progress | None = None, workers: int | None = 
         task.cells.cluster.variable,
         task.cells.cluster.period,
         task.sha256,
-        found.verdict,
-        found.sentence,
-        (*((one.passed, one.text) for one in found.checks), *said),
+        verdict,
+        sentence,
+        (*checks, *said),
         "" if release is None else release.method,
         round(found.evidence.utility, 12),
         len(task.cells.judged),
@@ -192,6 +221,25 @@ def work_on(task: Task, progress: Progress | None = None, workers: int | None = 
         made,
         notes,
     )
+
+
+def _risk_of_more(found: Assessment, release: Release, parts: Sequence[Figures]) -> int | None:
+    """Return the check of the disclosure risk to a reader who knows the method if more was judged than is published.
+
+    Fewer figures leave intervals as wide or wider. But what is left of a figure in bits can be less without another one
+    than with it: what a figure that nobody sees would say counts on average only.
+    """
+    shown = {_where(part, row) for part in parts for row in range(len(part))}
+    if all(_where(part, row) in shown for part in release.parts() for row in range(len(part))):
+        return None
+    claimed = (k for k, one in enumerate(found.checks) if one.name == "dr" and one.passed and one.reader == "method")
+    return next(claimed, None)
+
+
+def _where(part: Figures, row: int) -> frozenset[tuple[str, str]]:
+    """Return the categories of a figure, those that are totals aside."""
+    labels = ((name, part.labels[name][code]) for name, code in zip(part.names, part.codes[row].tolist(), strict=True))
+    return frozenset((name, label) for name, label in labels if not part.is_total(name, label))
 
 
 def _outcome(cells: Cells, found: Assessment, table: Crossing, k: int, parts: list[Figures]) -> TableOutcome:
@@ -272,6 +320,7 @@ def _cut(release: Release, cells: Cells, table: Crossing) -> Figures:
         kind=part.kind[rows],
         upper=None if part.upper is None else part.upper[rows],
         name=table.name,
+        figure=table.indicator or part.figure,
         total=axes[first].total,
         hierarchies=trees,
         absent=part.absent if cells.uniform else "unpublished",

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+
+from discreet.core.json_types import Json
 
 FINEST = 10**6
 """The level of a dimension without a cut: deeper than any hierarchy."""
@@ -98,7 +99,7 @@ class Cluster:
             found.append((one, other, both))
         return found
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return {
             "cluster": self.name,
@@ -106,7 +107,13 @@ class Cluster:
             "period": self.period,
             "dimensions": list(self.dimensions),
             "protect": [
-                {"group": g.name, "tables": [t.name for t in g.tables], "widest": g.widest.name} for g in self.groups
+                {
+                    "group": group.name,
+                    "tables": [one.name for one in group.tables],
+                    "widest": group.widest.name,
+                    "dimensions": [name for name in self.dimensions if name in group.dimensions],
+                }
+                for group in self.groups
             ],
             "shared": [{"groups": [a.name, b.name], "dimensions": list(names)} for a, b, names in self.shared()],
         }

@@ -5,6 +5,7 @@ A draft is text, for somebody to read and correct: what could not be known is sa
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +24,8 @@ WHEN = ("time_period", "period", "time", "year", "quarter", "month")
 NO_RECORDS = '# [records] # what is missing before it can be run: CSV, Parquet or DuckDB\n# files = "records.csv"\n'
 MOST = 200
 """A column with more different texts than this is no dimension of a draft."""
+MOST_CELLS = 100_000
+"""A crossing of more cells than this is not drafted."""
 NAMED = re.compile(r"(^|[^a-z])(id|ident|identifier|key|nr|number)$", re.IGNORECASE)
 """What columns are called that say whose a record is."""
 
@@ -178,7 +181,7 @@ def _from_cells(file: str, columns: Mapping[str, Sequence[Any]], totals: Mapping
 
 
 def _from_records(file: Path, columns: Mapping[str, Sequence[Any]], place: str) -> str:
-    """Draft from records: every pair of dimensions, for every amount, or for the number of records."""
+    """Draft from records: every pair of dimensions, for every amount; for the number of records also all of them."""
     weights = [name for name in columns if "weight" in name.lower()]
     rest = {name: found for name, found in columns.items() if name not in weights}
     whose = [name for name, found in rest.items() if _own(found) and (NAMED.search(name) or not _numeric(found))]
@@ -202,12 +205,25 @@ def _from_records(file: Path, columns: Mapping[str, Sequence[Any]], place: str) 
         for chain in trees
         if len(chain) > 1
     ]
+    if not values and len(finest) > 2:
+        parts.append(_all_crossed(finest, math.prod(counted[name] for name in finest)))
     tables = [
         _table(" ".join([*([value] if value else []), *pair]), list(pair), value)
         for value in (values or [""])
         for pair in pairs
     ]
     return "\n".join([*parts, *tables])
+
+
+def _all_crossed(names: Sequence[str], cells: int) -> str:
+    """Draft the table of all dimensions: counts are rounded there, and added up, as policies for counts ask."""
+    if cells <= MOST_CELLS:
+        told = "# Counts are protected where all dimensions cross; this table contains those below it.\n"
+        return told + _table(" ".join(names), names, "")
+    return (
+        f"# All {len(names)} dimensions together have {cells:,} cells, so their crossing is not drafted.\n"
+        "# Roundings that add up need a table that contains all others: add one, or name another protection.\n"
+    )
 
 
 def _nested(columns: Mapping[str, Sequence[Any]]) -> list[list[str]]:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from discreet.core.json_types import Json
 from discreet.core.text import Face, Result, listed, many
 from discreet.programme.crossings import Cluster, Crossing, Group
 from discreet.programme.plan_model import Programme
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation(Result):
+class PlanExplanation(Result):
     """The clusters of a plan, and notes on what was looked at beside them."""
 
     plan: Programme
@@ -59,10 +59,11 @@ class Explanation(Result):
                 told.append(f"{cells} occur in {one.name} and in {other.name}")
         return told
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return {
             "title": self.plan.title,
+            "sentence": self.sentence,
             "tables": len(self.plan.tables),
             "protect": len(self.groups),
             "clusters": [cluster.to_dict() for cluster in self.clusters],
@@ -81,7 +82,7 @@ class Explanation(Result):
         return Face(["cluster", "protected as one", "crossing", "tables"], rows, self.sentence, left=3)
 
 
-def explain_plan(plan: Programme, notes: Sequence[str] = ()) -> Explanation:
+def explain_plan(plan: Programme, notes: Sequence[str] = ()) -> PlanExplanation:
     """Say which tables of a plan are one problem.
 
     >>> tables = [{"name": "T1", "by": ["region"]}, {"name": "T2", "by": ["region", "size"]}]
@@ -91,7 +92,7 @@ def explain_plan(plan: Programme, notes: Sequence[str] = ()) -> Explanation:
     count    T1+T2             region × size       2
     """
     plan.refuse_faults()
-    return Explanation(plan, plan.clusters(), tuple(notes))
+    return PlanExplanation(plan, plan.clusters(), tuple(notes))
 
 
 def _crossed(plan: Programme, table: Crossing) -> list[str]:

@@ -99,16 +99,7 @@ class ClusterCells:
         if len(self.parts) == 1 and self.uniform:
             return self.sheets[0]
         rows = np.unique(np.concatenate([rows for _, rows in self.parts]))
-        whole = self.whole
-        return replace(
-            whole,
-            cells=whole.cells[rows],
-            records=whole.records[rows],
-            weighted=None if whole.weighted is None else whole.weighted[rows],
-            responses=tuple(one.mapped(lambda column: column[rows]) for one in whole.responses),
-            contributors=whole.contributors.mapped(lambda column: column[rows]),
-            holdings=None if whole.holdings is None else whole.holdings.mapped(lambda column: column[rows]),
-        )
+        return self.whole.with_columns(lambda column: column[rows], cells=self.whole.cells[rows])
 
     def forms(self) -> dict[str, Any]:
         """Return what methods are handed, by their names; without one, what all others are."""
@@ -153,6 +144,7 @@ class RecordsOfPlan:
             ties = self.plan.indicators
             parts = ties.tree(table.value).leaves if table.value and ties.tied(table.value) else (table.value,)
             wanted = [(name, "value") for name in parts if name]
+            wanted += [(weight, "weight")] if (weight := self.plan.weight(table)) else []
             dimensions = [*(self.plan.dimension(name)[0] for name in table.by), *table.where]
             wanted += [(column, "by") for name in dimensions for column in self._dimension(name).columns]
             for column, key in wanted:
@@ -173,7 +165,8 @@ class RecordsOfPlan:
         return DimensionSpec(name, said.columns, tuple(trees), total=said.total, outside=self.said.outside)
 
     def spec(self, clusters: Sequence[Cluster], values: Sequence[str], top: int) -> TableSpec:
-        """Return what to tabulate for clusters of some values: every crossing of theirs, once."""
+        """Return what to tabulate for clusters of some values and one weight: every crossing of theirs, once."""
+        weight = self.plan.weights[clusters[0].name]
         when = self.said.period if any(cluster.period for cluster in clusters) else None
         names = dict.fromkeys(name for cluster in clusters for name in cluster.dimensions)
         dimensions = [self._dimension(name) for name in names]
@@ -190,8 +183,8 @@ class RecordsOfPlan:
             tuple(ResponseSpec(value) for value in values),
             contributor=self.said.contributor,
             holding=self.said.holding,
-            weight=self.said.weight,
-            estimates=self.said.weight is not None,
+            weight=weight,
+            estimates=weight is not None,
             margins=tuple(sorted(tuple(sorted(m)) for m in margins)),
             top=top,
             missing=self.said.missing,
@@ -216,24 +209,23 @@ class RecordsOfPlan:
         return Source("arrow", native=with_record_keys(path, self.said.identify, secret, name=SECRET_KEY))
 
     def clusters(self, top: int, progress: Progress | None = None) -> Iterator[ClusterCells]:
-        """Tabulate, once for all values without equations, and yield the cells of every cluster in their order."""
+        """Tabulate, once for all values with one weight and no equation, and yield the cells of every cluster."""
         every = self.plan.clusters()
-        ties = self.plan.indicators
-        loose = [one for one in every if one.variable and not ties.tied(one.variable)]
-        counted = [one for one in every if not one.variable]
-        made: dict[tuple[str, str], ClusterCells] = {}
-        for clusters, values in ((counted, []), (loose, list(dict.fromkeys(one.variable for one in loose)))):
-            if clusters:
-                spec, source = self.spec(clusters, values, top), self.keyed
-                if self.said.decimals is not None and values:
-                    source = Source("arrow", native=rounded(source, spec, self.said.decimals))
-                whole, keys = self._tabulated(source, spec, progress)
-                for one in clusters:
-                    made[one.variable, one.period] = self._cells(one, whole, keys)
+        ties, weights = self.plan.indicators, self.plan.weights
+        together: dict[tuple[bool, str | None], list[Cluster]] = {}
         for one in every:
-            yield (
-                made[one.variable, one.period] if (one.variable, one.period) in made else self._tied(one, top, progress)
-            )
+            if not ties.tied(one.variable):
+                together.setdefault((bool(one.variable), weights[one.name]), []).append(one)
+        made: dict[str, ClusterCells] = {}
+        for clusters in together.values():
+            values = list(dict.fromkeys(one.variable for one in clusters if one.variable))
+            spec, source = self.spec(clusters, values, top), self.keyed
+            if self.said.decimals is not None and values:
+                source = Source("arrow", native=rounded(source, spec, self.said.decimals))
+            whole, keys = self._tabulated(source, spec, progress)
+            made |= {one.name: self._cells(one, whole, keys) for one in clusters}
+        for one in every:
+            yield made[one.name] if one.name in made else self._tied(one, top, progress)
 
     def _tied(self, cluster: Cluster, top: int, progress: Progress | None) -> ClusterCells:
         """Tabulate the indicators of an equation as one dimension."""
@@ -271,7 +263,9 @@ class RecordsOfPlan:
         margins = {m for group in cluster.groups for m in _crossings(group, axes)}
         ordered = tuple(sorted(margins, key=lambda m: (len(m), m)))
         # What weights represent stands in the place of counts.
-        found, rows = projected(of_response(whole, cluster.variable or self.said.weight), axes, ordered, fixed)
+        found, rows = projected(
+            of_response(whole, cluster.variable or self.plan.weights[cluster.name]), axes, ordered, fixed
+        )
         if not len(found):
             raise DataError(f"cluster {cluster.name!r}: no record is of {cluster.period!r}; check the period")
         modulus = LARGEST_KEY if self.said.key_range == 1 else self.said.key_range or KEYS

@@ -7,23 +7,25 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from discreet.core.errors import DiscreetError
 from discreet.core.files import write_text, write_whole
+from discreet.core.json_types import Json
 from discreet.core.text import Face, Result, many
 from discreet.decide.policy import Policy
 from discreet.decide.provenance import versions
 from discreet.decide.verdict import RANK
 from discreet.programme.cluster_work import ClusterOutcome, TableOutcome
-from discreet.programme.overview import overview_page, table_rows
-from discreet.programme.plan_model import Programme
+from discreet.programme.labels import of_file, presentation
+from discreet.programme.overview import header_of, overview_page
+from discreet.programme.plan_model import RECORD, Programme
 from discreet.table.figures import Figures
-from discreet.table.presentation import FORMATS, Presentation
+from discreet.table.presentation import FORMATS
 from discreet.table.release import Release
 
-RECORD, REPORT = "record.json", "report.html"
+REPORT = "report.html"
 ENDINGS = {**FORMATS, "flags": "-flags.csv", "sdmx-csv": "-sdmx.csv"}
 """How the file of a table ends in each format, so no two have the same name."""
 
@@ -59,7 +61,7 @@ class ProgrammeOutcome(Result):
             return said + "all may be published as written."
         return said + f"{tables - held:,} may be published as written, {held:,} must not be released."
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return {
             "title": self.plan.title,
@@ -96,8 +98,17 @@ class ProgrammeOutcome(Result):
 
     def face(self, most: int) -> Face:
         """Return the tables, the worst first."""
-        header, rows = table_rows(self.to_dict()["tables"])
-        return Face(header, rows, self.sentence, left=4)
+        rows = self.rows()
+        return Face(header_of(rows), rows, self.sentence, left=4)
+
+    def rows(self) -> list[list[str]]:
+        """Return the tables as rows of text, the worst first, with how many statistics each has where some do."""
+        beside = any(table.statistics for _, table in self.ranked())
+        return [
+            [table.name, cluster.name, cluster.verdict, cluster.method]
+            + [f"{count:,}" for count in (table.figures, table.sensitive, table.hidden, *[table.statistics][:beside])]
+            for cluster, table in self.ranked()
+        ]
 
     # --- files --------------------------------------------------------------------------------------------
 
@@ -117,17 +128,18 @@ class ProgrammeOutcome(Result):
     def write(self) -> None:
         """Write all tables that may be published, the report, and last the record; remove what may not."""
         written: dict[str, str] = {}
-        said = Presentation.from_dict(self.plan.output.presentation)
+        said = presentation(self.plan)
         for name, form, release, value in self.files():
             path = self.folder / name
-            style = replace(said, format=form, period=said.period or self.plan.period)
+            style = of_file(said, release, form)
             release.write(path, value=value, mark=self.plan.output.mark, trial=release.trial, style=style)
             written[name] = _sha256(path)
         for table in self.plan.tables:
             for ending in ENDINGS.values():
                 if f"{table.name}{ending}" not in written:
                     (self.folder / f"{table.name}{ending}").unlink(missing_ok=True)
-        write_text(self.folder / REPORT, overview_page(self.to_dict(), self.plan), private=True)
+        page = overview_page(self.plan, self.verdict, self.sentence, self.rows(), self.clusters)
+        write_text(self.folder / REPORT, page, private=True)
         record = {
             "record": "plan",
             "inputs": self.inputs,
@@ -152,7 +164,8 @@ class ProgrammeOutcome(Result):
             if not same or any(_sha256(folder / name) != found for name, found in files.items()):
                 return None
             clusters = tuple(ClusterOutcome.from_text(text) for text in record["kept"])
-        except (OSError, ValueError, KeyError):
+        except (OSError, ValueError, LookupError, TypeError, AttributeError, DiscreetError):
+            # A record that is missing or damaged is no reason to stop: everything is made again.
             return None
         policy = Policy.load(plan.place(plan.policy) if plan.policy.endswith(".toml") else plan.policy)
         return cls(plan, policy, clusters, folder, inputs, 0)

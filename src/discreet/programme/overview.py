@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from discreet.core.text import html_table
+from discreet.programme.cluster_work import ClusterOutcome
 from discreet.programme.crossings import Cluster
 from discreet.programme.plan_model import Programme
 
@@ -25,33 +25,30 @@ ROW, WIDE, LEFT = 26, 860, 300
 """The height of a table in the picture, its width, and where dimensions begin."""
 
 
-def table_rows(tables: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Return a header and a row for each table; how many statistics are published, where there are any."""
-    header = HEADER + ["statistics"] * any(one["statistics"] for one in tables)
-    return header, [[str(one[n]) if n in HEADER[:4] else f"{one[n]:,}" for n in header] for one in tables]
+def header_of(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names of the columns of tables: how many statistics are published comes last, where it is said."""
+    return [*HEADER, "statistics"][: len(rows[0])]
 
 
-def overview_page(data: Mapping[str, Any], plan: Programme) -> str:
+def overview_page(
+    plan: Programme, verdict: str, sentence: str, rows: Sequence[Sequence[str]], clusters: Sequence[ClusterOutcome]
+) -> str:
     """Return the page of an outcome; it holds no figure that is not published, but counts of sensitive cells."""
-    verdict = str(data["verdict"])
-    header, rows = table_rows(data["tables"])
     parts = [
         f"<h1>{html.escape(plan.title)} {html.escape(plan.period)}</h1>",
         "<p><strong>For the office, not for publication:</strong> it says how many cells are sensitive.</p>",
-        f'<p style="color:{COLOURS[verdict]}"><strong>{html.escape(data["sentence"])}</strong></p>',
+        f'<p style="color:{COLOURS[verdict]}"><strong>{html.escape(sentence)}</strong></p>',
         "<h2>Tables, the worst first</h2>",
-        html_table(header, rows, left=4),
+        html_table(header_of(rows), rows, left=4),
         "<h2>What is one problem</h2>",
-        clusters_picture(plan.clusters(), {one["cluster"]: one["verdict"] for one in data["clusters"]}),
+        clusters_picture(plan.clusters(), {one.name: one.verdict for one in clusters}),
     ]
-    for one in data["clusters"]:
-        checks = "".join(
-            f"<li>{'✓' if check['passed'] else '✗'} {html.escape(check['text'])}</li>" for check in one["checks"]
-        )
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in one["notes"])
+    for one in clusters:
+        checks = "".join(f"<li>{'✓' if passed else '✗'} {html.escape(text)}</li>" for passed, text in one.checks)
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in one.notes)
         parts.append(
-            f'<h3 id="{html.escape(one["cluster"], quote=True)}">{html.escape(one["cluster"])}</h3>'
-            f"<p>{html.escape(one['sentence'])}</p><ul>{checks}{notes}</ul>"
+            f'<h3 id="{html.escape(one.name, quote=True)}">{html.escape(one.name)}</h3>'
+            f"<p>{html.escape(one.sentence)}</p><ul>{checks}{notes}</ul>"
         )
     body = "\n".join(parts)
     head = f'<meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>{html.escape(plan.title)}'

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from discreet.core.errors import DataError, InfeasibleError, RequestError
+from discreet.core.errors import DataError, DiscreetError, InfeasibleError, RequestError
 from discreet.core.numerics import BoolArray
 from discreet.core.text import many
 from discreet.decide.policy import Policy
@@ -71,7 +71,7 @@ def outcomes_in(folder: Path) -> dict[str, ClusterOutcome]:
     try:
         record = json.loads(file.read_text(encoding="utf-8"))
         found = [ClusterOutcome.from_text(text) for text in record["kept"]]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, LookupError, TypeError, DiscreetError) as error:
         raise RequestError(f"{file} is no record of an earlier run ({error}); name the folder of one") from None
     return {one.variable: one for one in found if one.release is not None}
 
@@ -81,7 +81,7 @@ def plan_in(folder: Path) -> Programme:
     try:
         record = json.loads((folder / "record.json").read_text(encoding="utf-8"))
         return Programme.model_validate({**record["plan"], "folder": folder})
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, LookupError, TypeError) as error:
         raise RequestError(f"{folder} holds no record of an earlier run ({error}); name the folder of one") from None
 
 

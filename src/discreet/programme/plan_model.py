@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from discreet.core.errors import DiscreetError, RequestError, nearest
+from discreet.core.errors import DiscreetError, RequestError, nearest, require
 from discreet.decide.policy import Policy
 from discreet.decide.protections import make_method, parse_method
 from discreet.programme.crossings import FINEST, Cluster, Crossing, clusters_of
@@ -24,6 +24,8 @@ from discreet.table.statistic import Statistic
 
 Name = Annotated[str, Field(min_length=1)]
 Names = tuple[Name, ...]
+RECORD = "record.json"
+"""The record of a run, in the folder that it writes."""
 Fault = tuple[tuple[str, ...], str]
 """The path of a key, and what is wrong with it."""
 
@@ -49,7 +51,7 @@ class RecordsPart(PlanPart):
     engine: str | None = None
     encoding: str = "utf-8"
     delimiter: str | None = None
-    decimal: Literal[".", ","] = "."
+    decimal: Literal[".", ","] | None = None
     decimals: Annotated[int, Field(ge=0, le=6)] | None = None
     contributor: str | None = None
     holding: str | None = None
@@ -68,7 +70,8 @@ class DimensionPart(PlanPart):
     """A dimension: its column, or nested columns from the coarsest; its hierarchies; and what its levels are called.
 
     ``levels`` names the levels below the total, the coarsest first, by which tables can be cut; nested columns are
-    their own. ``prefixes`` are lengths of codes, as in NACE or NUTS.
+    their own. ``prefixes`` are lengths of codes, as in NACE or NUTS. ``labels`` is a CSV file of two columns, code and
+    label, whose labels workbooks show.
     """
 
     columns: Names = ()
@@ -92,15 +95,17 @@ class DimensionPart(PlanPart):
 class TablePart(PlanPart):
     """One table: its crossing by dimensions or levels of them, what it adds up, and whom it is about.
 
-    ``where`` keeps the people of one category of each dimension named. ``file`` is a finished table in place of
-    records: then ``by`` are its columns that classify, and ``count`` is that of its counts. ``statistics`` are
-    published beside its figures and computed from these, as ``"rate=percentage, over=outcome, decimals=0"``.
+    ``where`` keeps the people of one category of each dimension named. ``weight`` is a column of weights in place of
+    that of all records; ``""`` leaves the table unweighted. ``file`` is a finished table in place of records: then
+    ``by`` are its columns that classify, and ``count`` is that of its counts. ``statistics`` are published beside its
+    figures and computed from these, as ``"rate=percentage, over=outcome, decimals=0"``.
     """
 
     name: Name
     by: Names = ()
     value: str | None = None
     where: Mapping[str, str] = Field(default_factory=dict)
+    weight: str | None = None
     period: str = ""
     title: str = ""
     file: str | None = None
@@ -198,6 +203,30 @@ class Programme(PlanPart):
         """Return a file that the plan names, from its own folder."""
         return self.folder / file
 
+    @property
+    def written(self) -> Path:
+        """The folder that tables are written to: inside of that of the plan, links resolved."""
+        found = self.place(self.output.folder)
+        if not found.resolve().is_relative_to(self.folder.resolve()):
+            raise RequestError(
+                f"output.folder: {found} lies outside of the folder of the plan, {self.folder.resolve()}; say on the "
+                "command line that it is to be written there (--output)"
+            )
+        return found
+
+    def input_files(self) -> list[Path]:
+        """Return the files that it reads, as far as they are there, those that a pattern names among them."""
+        named = [table.file for table in self.tables]
+        if self.records is not None:
+            named += [*as_list(self.records.files), self.records.secret]
+        named += [file for said in self.dimensions.values() for file in (*said.files, said.labels)]
+        named += [self.policy if self.policy.endswith(".toml") else None, self.ledger]
+        named += [f"{self.previous.folder}/{RECORD}"] if self.previous is not None else []
+        found: list[Path] = []
+        for at in (self.place(name) for name in named if name):
+            found += [at] if at.is_file() else [file for file in sorted(at.parent.glob(at.name)) if file.is_file()]
+        return found
+
     def dimension(self, name: str) -> tuple[str, int]:
         """Return the dimension that a name in a crossing means, and the level at which it is cut."""
         for dimension, said in self.dimensions.items():
@@ -219,24 +248,39 @@ class Programme(PlanPart):
         """Return which tables are one problem."""
         return clusters_of([self.crossing(table) for table in self.tables])
 
+    def weight(self, table: TablePart) -> str | None:
+        """Return the column of weights of a table."""
+        return (self.records.weight if table.weight is None and self.records else table.weight) or None
+
+    @property
+    def weights(self) -> dict[str, str | None]:
+        """The column of weights of every cluster, by its name."""
+        weight = {table.name: self.weight(table) for table in self.tables}
+        return {cluster.name: weight[cluster.tables[0].name] for cluster in self.clusters()}
+
     # --- what is wrong with it ----------------------------------------------------------------------------
 
     def faults(self) -> Iterator[Fault]:
         """Yield what contradicts itself, with the key that says it."""
         yield from self._faults_of_tables()
-        if not len(self.title.strip()) > 0 or not self.title.isprintable():
-            yield ("title",), f"is {self.title!r}; give a title that can be printed"
+        yield from self._faults_of_texts()
         try:
             ties = self.indicators
         except DiscreetError as error:
             yield ("equations",), str(error)
         else:
+            yield from self._faults_of_output()
             known = {table.value for table in self.tables}
             for number, one in enumerate(ties.equations):
                 if not known & {one.whole, *one.parts}:
                     yield ("equations", str(number)), f"{one.text!r} names no value of a table; take it out"
+            yield from self._faults_of_weights(ties)
         try:
-            Presentation.from_dict(self.output.presentation)
+            said = Presentation.from_dict(self.output.presentation)
+            if all(table.file is None for table in self.tables):
+                shown = {self.dimension(name)[0] for table in self.tables for name in table.by}
+                require(said.columns or (), shown, "no table has the dimension")
+                require(said.labels, shown, "labels are given, but there is no dimension")
         except DiscreetError as error:
             yield ("output", "presentation"), str(error)
         yield from self._faults_of_protection()
@@ -255,7 +299,7 @@ class Programme(PlanPart):
                     "give each a name of its own",
                 )
             seen.setdefault(table.name, number)
-            if not all(part.isalnum() or part in "-_ .×()" for part in table.name) or table.name.startswith("."):
+            if not _names_a_file(table.name):
                 yield (
                     (*here, "name"),
                     f"{table.name!r} cannot be the name of a file; use letters, digits, blanks, - and _",
@@ -283,6 +327,48 @@ class Programme(PlanPart):
                     yield f"{name}: there is no dimension {over!r}; {nearest(over, dimensions)}"
         if defined and "tab" in self.output.formats:
             yield "files of τ-ARGUS have no place for statistics; take tab out of output.formats"
+
+    def _faults_of_texts(self) -> Iterator[Fault]:
+        """Yield texts that go into reports, files and the ledger, and cannot be printed."""
+        if not self.title.strip():
+            yield ("title",), f"is {self.title!r}; give a title that can be printed"
+        texts: dict[tuple[str, ...], str] = {
+            (key,): getattr(self, key) for key in ("title", "period", "vintage", "population")
+        }
+        for number, table in enumerate(self.tables):
+            for key in ("title", "period"):
+                texts["tables", str(number), key] = getattr(table, key)
+        for path, text in texts.items():
+            if not text.isprintable():
+                yield path, f"is {text!r}; give a text that can be printed"
+
+    def _faults_of_output(self) -> Iterator[Fault]:
+        """Yield workbooks of clusters that cannot be files of the folder, or would take the place of another file."""
+        if not self.output.workbook:
+            return
+        tables = {table.name.casefold() for table in self.tables} if "xlsx" in self.output.formats else set()
+        for name in (cluster.name for cluster in self.clusters()):
+            if not _names_a_file(name) or name.casefold() in tables:
+                wrong = "a table is called the same" if _names_a_file(name) else "no file of the folder has such a name"
+                yield ("output", "workbook"), f"the workbook of cluster {name!r} cannot be written: {wrong}; rename it"
+
+    def _faults_of_weights(self, ties: Indicators) -> Iterator[Fault]:
+        """Yield tables of one variable with different weights: compared with each other, they give weights away."""
+        first: dict[tuple[str, str], TablePart] = {}
+        for number, table in enumerate(self.tables):
+            here = ("tables", str(number), "weight")
+            if table.file is not None and table.weight is not None:
+                yield here, f"{table.file} is finished, so nothing in it can be weighted; leave weight out"
+                continue
+            family = ties.root(table.value or ""), table.period
+            other = first.setdefault(family, table)
+            if self.weight(other) != self.weight(table):
+                names = [self.weight(one) or "nothing" for one in (other, table)]
+                yield (
+                    here,
+                    f"tables {other.name!r} and {table.name!r} show {family[0] or 'counts'} weighted by {names[0]} and "
+                    f"by {names[1]}; whoever compares them learns about single weights, so give both the same",
+                )
 
     def _faults_of_protection(self) -> Iterator[Fault]:
         try:
@@ -320,6 +406,11 @@ class Programme(PlanPart):
                     f"policy {policy.name!r} lists no protection for tables of {what}; name another, or say which to "
                     "apply (protection)",
                 )
+
+
+def _names_a_file(name: str) -> bool:
+    """Say whether a name is that of a file of a folder, and of none elsewhere or hidden."""
+    return all(part.isalnum() or part in "-_ .×()" for part in name) and not name.startswith(".")
 
 
 def as_list(files: str | tuple[str, ...]) -> tuple[str, ...]:

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.decide.policy_texts import faults_in, key_lines
+from discreet.programme.labels import read_labels
 from discreet.programme.plan_model import (
     DimensionPart,
     Fault,
@@ -109,6 +110,11 @@ def missing(plan: Programme) -> list[Fault]:
             if said.levels and tree.depth != len(said.levels):
                 told = f"{len(said.levels)} levels are named, but {file} has {tree.depth}; name all of them"
                 found.append((("dimensions", name, "levels"), told))
+        if said.labels is not None:
+            try:
+                read_labels(plan.place(said.labels))
+            except DiscreetError as error:
+                found.append((("dimensions", name, "labels"), str(error)))
     if plan.previous is not None and not plan.place(plan.previous.folder).is_dir():
         found.append((("previous", "folder"), _absent(plan.place(plan.previous.folder))))
     return found

@@ -94,19 +94,8 @@ def projected(
     order = np.argsort(cells)
     rows, cells = rows[order], cells[order]
     names = tuple(tuple(axis.name for axis in ordered if axis.name in margin) for margin in margins)
-    found = replace(
-        whole,
-        axes=tuple(ordered),
-        margins=names,
-        cells=cells,
-        records=whole.records[rows],
-        weighted=None if whole.weighted is None else whole.weighted[rows],
-        responses=tuple(one.mapped(lambda column: column[rows]) for one in whole.responses),
-        contributors=whole.contributors.mapped(lambda column: column[rows]),
-        holdings=None if whole.holdings is None else whole.holdings.mapped(lambda column: column[rows]),
-        respondents=_people(whole, ordered, names, fixed),
-    )
-    return found, rows
+    about = {"axes": tuple(ordered), "margins": names, "respondents": _people(whole, ordered, names, fixed)}
+    return whole.with_columns(lambda column: column[rows], cells=cells, **about), rows
 
 
 def _recoded(axis: Axis, new: Axis) -> IntArray:

@@ -10,26 +10,32 @@ import hashlib
 import os
 import re
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from discreet.core.errors import DiscreetError, RequestError
-from discreet.core.files import PRIVATE_FOLDER, new_whole, sync_folder, write_text
+from discreet.core.files import PRIVATE_FOLDER, new_whole, remove_orphans, sync_folder, write_text
 from discreet.core.parallel import run as run_parallel
 from discreet.core.progress import Progress, tell
 from discreet.core.random import drawn_seed, release_seed
 from discreet.decide.ledger import Ledger
+from discreet.decide.ledger.ledger import Announced
 from discreet.decide.ledger.packing import packed
+from discreet.decide.ledger.settings import Tags
 from discreet.decide.policy import Policy
 from discreet.decide.provenance import digest, versions
 from discreet.programme.cluster_work import ClusterOutcome, Task, work_on
 from discreet.programme.finished import finished_clusters
 from discreet.programme.originals import RecordsOfPlan
-from discreet.programme.outcome import RECORD, ProgrammeOutcome
+from discreet.programme.outcome import ProgrammeOutcome
 from discreet.programme.periods import Before, Steady, outcomes_in, plan_in
-from discreet.programme.plan_model import Programme, as_list
+from discreet.programme.plan_model import Programme
 
+COUNTED = ("", "count")
+"""What the variable of a cluster of numbers is called."""
 KEPT = ".plan"
 """The folder beside the outputs with what is kept of a run; it is as confidential as the records."""
 
@@ -53,7 +59,7 @@ def run_plan(plan: Programme, options: RunOptions | None = None) -> ProgrammeOut
     how = options or RunOptions()
     plan.refuse_faults()
     policy = Policy.load(plan.place(plan.policy) if plan.policy.endswith(".toml") else plan.policy)
-    folder = how.folder or plan.place(plan.output.folder)
+    folder = how.folder or plan.written
     inputs = digest(_inputs(plan, policy, how))
     if (before := ProgrammeOutcome.unchanged(plan, folder, inputs)) is not None:
         return before
@@ -106,17 +112,23 @@ def _worked(tasks: Sequence[Task], kept: Path, how: RunOptions) -> tuple[list[Cl
     known = {task.name: _read(files[task.name], task) for task in tasks}
     todo = [task for task in tasks if known[task.name] is None]
 
-    def work(task: Task) -> ClusterOutcome:
+    alone = how.workers if len(todo) == 1 else 1
+
+    def work(task: Task) -> str:
         try:
-            made = work_on(task, workers=1 if len(todo) > 1 else how.workers)
+            return work_on(task, workers=alone).to_text()
         except DiscreetError as error:
             raise type(error)(f"cluster {task.name!r}: {error}") from None
-        write_text(files[task.name], made.to_text(), private=True)
-        return made
 
-    done = run_parallel(work, todo, workers=how.workers, progress=how.progress, label="protecting clusters")
-    for task, made in zip(todo, done, strict=True):
-        known[task.name] = made
+    run_parallel(
+        work,
+        todo,
+        workers=how.workers,
+        progress=how.progress,
+        label="protecting clusters",
+        apart=True,
+        each=lambda task, text: write_text(files[task.name], text, private=True),
+    )
     # What was read back and what was just made must be the same.
     return [ClusterOutcome.from_text(files[task.name].read_text(encoding="utf-8")) for task in tasks], len(todo)
 
@@ -132,39 +144,79 @@ def _read(file: Path, task: Task) -> ClusterOutcome | None:
 def _beside_the_ledger(
     plan: Programme, policy: Policy, outcomes: Sequence[ClusterOutcome], how: RunOptions
 ) -> list[ClusterOutcome]:
-    """Check every cluster beside what was published before; one that gives something away is withheld."""
-    if plan.ledger is None or not plan.place(plan.ledger).exists():
-        return list(outcomes)
-    found = []
-    with Ledger(plan.place(plan.ledger), create=False) as ledger:
+    """Check every cluster beside what was published before, and beside the clusters before it.
+
+    One that gives something away is withheld.
+    """
+    at = None if plan.ledger is None else plan.place(plan.ledger)
+    listed = at is not None and at.exists()
+    found: list[ClusterOutcome] = []
+    with ExitStack() as stack:
+        empty = Path(stack.enter_context(TemporaryDirectory())) / "empty.sqlite"
+        ledger = stack.enter_context(Ledger(at, create=False) if at is not None and listed else Ledger(empty))
         for number, one in enumerate(outcomes):
             tell(how.progress, number, len(outcomes), "checking beside the ledger")
-            found.append(one if one.release is None else _checked(plan, policy, one, ledger, how))
+            with_it = [other for other in found if other.release is not None and _meet(plan, one, other)]
+            asked = one.release is not None and (listed or with_it)
+            found.append(_checked(plan, policy, one, with_it, ledger, how) if asked else one)
     return found
 
 
-def _checked(plan: Programme, policy: Policy, one: ClusterOutcome, ledger: Ledger, how: RunOptions) -> ClusterOutcome:
+def _meet(plan: Programme, one: ClusterOutcome, other: ClusterOutcome) -> bool:
+    """Say whether two clusters tell something about each other: numbers and amounts, or one variable at two times."""
+    counts = [cluster.variable in COUNTED for cluster in (one, other)]
+    periods = [cluster.period or plan.period for cluster in (one, other)]
+    return counts[0] != counts[1] or (one.variable == other.variable and periods[0] != periods[1])
+
+
+def _checked(
+    plan: Programme,
+    policy: Policy,
+    one: ClusterOutcome,
+    with_it: Sequence[ClusterOutcome],
+    ledger: Ledger,
+    how: RunOptions,
+) -> ClusterOutcome:
     assert one.release is not None
     about = entry_of(plan, one)
-    mine = [entry for entry in ledger.entries() if entry.title == about["title"]]
-    if mine and packed(ledger.release(mine[-1].id)) == packed(one.release):
-        return replace(one, checks=(*one.checks, (True, f"it is in the ledger already, as {mine[-1].id}")))
-    counts = about["variable"] in ("", "count")
+    if (mine := _listed(plan, one, ledger)) is not None:
+        return replace(one, checks=(*one.checks, (True, f"it is in the ledger already, as {mine}")))
     there = {entry.title for entry in ledger.entries()}
     about["revises"] = [title for title in about["revises"] if title in there]
+    # What a policy asks of contributors was judged with the amounts themselves.
+    limits: dict[str, Any] = {"policy": policy}
+    if about["variable"] not in COUNTED:
+        limits = {} if policy.rules.threshold is None else {"threshold": policy.rules.threshold}
     seen = ledger.check(
         one.release,
         **about,
-        policy=policy if counts else None,
+        **limits,
         fewest=plan.fewest,
+        together=[_announced(plan, other) for other in with_it if _listed(plan, other, ledger) is None],
         time_limit=plan.time_limit,
         workers=how.workers,
     )
-    told = f"beside the ledger: {seen.sentence}"
+    told = " ".join([f"beside the {'ledger' if there else 'other tables'}: {seen.sentence}", *seen.arithmetic(1)])
     checks = (*one.checks, (seen.verdict == "safe", told))
     if seen.verdict == "safe":
         return replace(one, checks=checks)
     return replace(one, verdict="withhold", sentence=f"Do not release it: {told}", checks=checks, release=None)
+
+
+def _listed(plan: Programme, one: ClusterOutcome, ledger: Ledger) -> str | None:
+    """Return the id of a cluster that is in the ledger as it is now."""
+    assert one.release is not None
+    title = entry_of(plan, one)["title"]
+    mine = [entry for entry in ledger.entries() if entry.title == title]
+    return mine[-1].id if mine and packed(ledger.release(mine[-1].id)) == packed(one.release) else None
+
+
+def _announced(plan: Programme, one: ClusterOutcome) -> Announced:
+    """Return a cluster as what is published together with another one."""
+    assert one.release is not None
+    about = entry_of(plan, one)
+    tags: Tags = {"population": about["population"], "period": about["period"], "variable": about["variable"]}
+    return Announced(one.release, about["title"], tags)
 
 
 def entry_of(plan: Programme, one: ClusterOutcome) -> dict[str, Any]:
@@ -208,22 +260,9 @@ def publish_outcome(found: ProgrammeOutcome, key: Path | None = None) -> list[st
 
 def _inputs(plan: Programme, policy: Policy, how: RunOptions) -> dict[str, Any]:
     """Return everything that a run depends on as plain data, files by their hashes."""
-    files: dict[str, str] = {}
-    named = [table.file for table in plan.tables if table.file is not None]
-    if plan.records is not None:
-        named += as_list(plan.records.files)
-        named += [plan.records.secret] if plan.records.secret else []
-    named += [file for said in plan.dimensions.values() for file in said.files]
-    named += [plan.ledger] if plan.ledger else []
-    named += [] if plan.previous is None else [f"{plan.previous.folder}/{RECORD}"]
-    for name in named:
-        at = plan.place(name)
-        for file in [at] if at.is_file() else sorted(at.parent.glob(at.name)):
-            if file.is_file():
-                files[str(file)] = _hash(file)
     return {
         "plan": plan.model_dump(mode="json", exclude={"folder"}),
-        "files": {os.path.relpath(name, plan.folder): found for name, found in files.items()},
+        "files": {os.path.relpath(file, plan.folder): _hash(file) for file in plan.input_files()},
         "policy": policy.to_dict(),
         "versions": dict(versions()),
         "seed": None if how.seed is None else hashlib.sha256(str(how.seed).encode()).hexdigest(),
@@ -240,6 +279,7 @@ def _kept_folder(folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     kept = folder / KEPT
     kept.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+    remove_orphans(kept)
     sync_folder(folder)
     return kept
 

@@ -60,15 +60,10 @@ METHODS: "Registry[type[Method]]" = Registry(
 
 _HOMES = {
     "discreet.protect.bernoulli_sample": ("BernoulliSample", "bernoulli_sample"),
-    "discreet.protect.cell_key": (
-        "CellKey",
-        "KeyedTable",
-        "PTable",
-        "cell_key",
-        "design_ptable",
-        "read_ptable",
-        "record_keys",
-    ),
+    "discreet.protect.cell_key.key_noise": ("CellKey", "cell_key"),
+    "discreet.protect.cell_key.keys": ("KeyedTable", "record_keys"),
+    "discreet.protect.cell_key.ptable": ("PTable", "design_ptable"),
+    "discreet.protect.cell_key.ptable_reader": ("read_ptable",),
     "discreet.protect.chain": ("Chain", "chain"),
     "discreet.protect.controlled_rounding": ("ControlledRounding", "controlled_rounding"),
     "discreet.protect.conventional_rounding": ("ConventionalRounding", "conventional_rounding"),

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias, get_args, get_type_hints,
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, is_short
@@ -97,7 +98,7 @@ class Changes:
             parts.append(f"the total went from {text(self.original_total)} to {text(self.published_total)}")
         return "; ".join(parts) + "."
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data, in the unit that is published."""
         scale = 10**self.decimals
         return {
@@ -127,7 +128,7 @@ class Protected:
         """Return the same with the release marked as one that is not for publication."""
         return replace(self, release=self.release.as_trial())
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return how the release was made and what it changed, as ``--json`` prints it."""
         return {
             "method": self.release.method,
@@ -216,13 +217,13 @@ class MethodBase:
     Attributes:
         told: the fields that a release states, where it does not state all of them.
         seeded: whether it takes a seed.
-        by_figure: whether it draws for each figure of a table, which it then goes through by name.
+        any_order: whether it goes through a table by name, and so draws the same for any order of categories.
         examples: what follows the command on command lines, and what they do.
     """
 
     name: ClassVar[str]
     told: ClassVar[tuple[str, ...] | None] = None
-    by_figure: ClassVar[bool] = False
+    any_order: ClassVar[bool] = True
     seeded: ClassVar[bool] = True
     examples: ClassVar[Mapping[str, str]] = {}
 
@@ -242,9 +243,9 @@ class MethodBase:
         """Protect an original, or linked ones together where the method can."""
         if isinstance(original, Table | Tabulation):
             self.check_original(original)
-            laid = by_name(original) if self.by_figure and isinstance(original, Table) else original
+            laid = by_name(original) if self.any_order else original
             done = self.protected(laid, seed, progress)
-            if laid is not original and isinstance(original, Table):
+            if laid is not original:
                 done = replace(done, release=as_in(done.release, original))
         else:
             done = self.linked(original, seed, progress)

@@ -1,84 +1,164 @@
-"""The order in which rounding and cell keys go through a table: by name, whatever the order of rows and columns.
+"""The order in which protections go through a table: by name, whatever the order of rows, columns and categories.
 
-The same seed then gives the same noise for the same table. Otherwise a table that is read again in another order would
-be published with other noise, and the two releases together would leave less open than either.
+The same seed then gives the same noise for the same table, be it read from a file, a frame or records, and held as
+inner counts or with all margins. Otherwise a table that is read again in another order would be published with other
+noise, and the two releases together would leave less open than either.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from discreet.core.numerics import IntArray
+from discreet.table.axis import Axis
 from discreet.table.figures import Figures
-from discreet.table.grid import Dimension, grid_of, recode
+from discreet.table.grid import Dimension, Grid, recode
+from discreet.table.hierarchy import Hierarchy
 from discreet.table.release import Release
 from discreet.table.table import Table
+from discreet.table.tabulation import Tabulation
 
 
-def by_name(table: Table) -> Table:
-    """Return a table with its dimensions, and the categories of each, sorted by name.
+def by_name(original: Table | Tabulation) -> Table | Tabulation:
+    """Return an original with its dimensions, and the categories of each, sorted by name; totals and groups come first.
 
     >>> by_name(Table.from_array([[1, 2], [3, 4]], {"b": ["y", "x"], "a": ["p", "q"]})).to_array().tolist()
     [[3, 1], [4, 2]]
     """
-    found = sorted(table.dimensions, key=lambda dimension: dimension.name)
-    return _laid_out(table, [Dimension(one.name, tuple(sorted(one.categories))) for one in found])
+    if isinstance(original, Tabulation):
+        return _tabulation_by_name(original)
+    found = sorted(original.dimensions, key=lambda dimension: dimension.name)
+    return _laid_out(original, [Dimension(one.name, tuple(sorted(one.categories))) for one in found])
 
 
-def as_in(release: Release, table: Table) -> Release:
-    """Return a release with its dimensions and categories in the order of a table."""
-    inner = None if release.inner is None else _laid_out(release.inner, _like(release.inner.dimensions, table))
-    return replace(release, inner=inner, figures=tuple(_sorted(part, table) for part in release.figures))
+def as_in(release: Release, original: Table | Tabulation) -> Release:
+    """Return a release with its dimensions and categories in the order of an original."""
+    order = _Order.of(original)
+    inner = release.inner
+    if inner is not None:
+        inner = _laid_out(inner, order.like({one.name: one.categories for one in inner.dimensions}))
+    return replace(release, inner=inner, figures=tuple(_sorted(part, order) for part in release.figures))
 
 
-def _like(dimensions: Sequence[Dimension], table: Table) -> list[Dimension]:
-    """Return dimensions in the order of a table, which may have fewer categories left in them."""
-    own = {one.name: one for one in dimensions}
-    names = [*(name for name in table.names if name in own), *(name for name in own if name not in table.names)]
-    return [Dimension(name, tuple(_ordered(own[name].categories, name, table))) for name in names]
+@dataclass(frozen=True)
+class _Order:
+    """The dimensions of an original with their categories, totals and groups among them, and their hierarchies."""
+
+    labels: Mapping[str, Sequence[str]]
+    trees: Mapping[str, tuple[Hierarchy, ...]]
+    total: str | None = None
+
+    @classmethod
+    def of(cls, original: Table | Tabulation) -> _Order:
+        if isinstance(original, Table):
+            return cls(original.categories_by_name, {})
+        trees = {axis.name: axis.hierarchies for axis in original.axes}
+        return cls(original.categories_by_name, trees, original.axes[0].total)
+
+    def like(self, labels: Mapping[str, Sequence[str]]) -> list[Dimension]:
+        """Return dimensions in this order; a category that is not in it, as the total of a table, comes first."""
+        names = [*(name for name in self.labels if name in labels), *(n for n in labels if n not in self.labels)]
+        found = []
+        for name in names:
+            place = recode(labels[name], self.labels.get(name, ()))
+            found.append(Dimension(name, [labels[name][i] for i in np.argsort(place, kind="stable").tolist()]))
+        return found
+
+    def hierarchies(self, part: Figures) -> dict[str, tuple[Hierarchy, ...]]:
+        """Return the hierarchies of published figures as the original has them, and flat ones in its order."""
+        found = {}
+        for dimension in self.like({name: part.labels[name] for name in part.hierarchies}):
+            name, trees = dimension.name, part.hierarchies[dimension.name]
+            mine = self.trees.get(name, ())
+            alike = [set(tree.codes) for tree in mine] == [set(tree.codes) for tree in trees]
+            found[name] = mine if alike else tuple(_as_listed(tree, dimension.categories) for tree in trees)
+        return found
 
 
-def _ordered(labels: Sequence[str], name: str, table: Table) -> list[str]:
-    """Return labels in the order of a table's categories; what is none of them, as a total, comes first."""
-    known = table.dimensions[table.axis(name)].categories if name in table.names else ()
-    place = {label: i for i, label in enumerate(known)}
-    return sorted(labels, key=lambda label: place.get(label, -1))
+def _as_listed(tree: Hierarchy, codes: Sequence[str]) -> Hierarchy:
+    """Return a tree of one level with its codes in the order in which they are listed, any other as it is."""
+    if tree.depth > 1 or set(codes) != set(tree.codes):
+        return tree
+    below = [code for code in codes if code != tree.total]
+    return Hierarchy((tree.total, *below), tree.parents, tree.labels, tree.part)
+
+
+def _by_name(tree: Hierarchy) -> Hierarchy:
+    r"""Return a hierarchy with its groups from the top down, then its finest codes, each sorted by name.
+
+    >>> _by_name(Hierarchy.from_hrc("s\n@s2\n@s1\nn\n@n1\n")).codes
+    ('Total', 'n', 's', 'n1', 's1', 's2')
+    """
+    leaves, levels = set(tree.leaves), dict(zip(tree.codes, tree.levels, strict=True))
+    codes = sorted(tree.codes, key=lambda code: (code in leaves, 0 if code in leaves else levels[code], code))
+    above = dict(zip(tree.codes, tree.parents, strict=True))
+    place = {code: i for i, code in enumerate(codes)}
+    parents = tuple(place[tree.codes[above[code]]] if above[code] >= 0 else -1 for code in codes)
+    return Hierarchy(tuple(codes), parents, tree.labels, tree.part)
+
+
+def _tabulation_by_name(cells: Tabulation) -> Tabulation:
+    """Return a tabulation with its dimensions and the codes of each in another order; several trees keep theirs."""
+    axes = tuple(
+        Axis(axis.name, tuple(map(_by_name, axis.hierarchies))) for axis in sorted(cells.axes, key=lambda a: a.name)
+    )
+    if [(axis.name, axis.codes) for axis in axes] == [(axis.name, axis.codes) for axis in cells.axes]:
+        return cells
+    to = Grid.of({axis.name: axis.codes for axis in axes})
+    codes = {axis.name: recode(cells.axis(axis.name).codes, axis.codes) for axis in axes}
+    position = cells.grid.translate(cells.cells, to, codes)
+    order = np.argsort(position)
+    margins = [tuple(axis.name for axis in axes if axis.name in margin) for margin in cells.margins]
+    known = cells.respondents
+    return replace(
+        cells,
+        axes=axes,
+        margins=tuple(sorted(margins, key=lambda margin: (len(margin), margin))),
+        cells=position[order],
+        records=cells.records[order],
+        weighted=None if cells.weighted is None else cells.weighted[order],
+        responses=tuple(response.mapped(lambda column: column[order]) for response in cells.responses),
+        contributors=cells.contributors.mapped(lambda column: column[order]),
+        holdings=None if cells.holdings is None else cells.holdings.mapped(lambda column: column[order]),
+        respondents=None if known is None else known.moved(cells.grid.translate(known.cell, to, codes)),
+    )
 
 
 def _laid_out(table: Table, dimensions: Sequence[Dimension]) -> Table:
     """Return a table over the same dimensions in another order."""
     if tuple(dimensions) == table.dimensions:
         return table
-    old, new, names = grid_of(table.dimensions), grid_of(tuple(dimensions)), [one.name for one in table.dimensions]
-    maps = {one.name: recode(table.dimensions[names.index(one.name)].categories, one.categories) for one in dimensions}
+    to = Grid.of({one.name: one.categories for one in dimensions})
+    codes = {one.name: recode(table.categories_by_name[one.name], one.categories) for one in dimensions}
 
     def moved(positions: IntArray) -> IntArray:
-        codes = dict(zip(names, old.decode(positions), strict=True))
-        return new.encode([maps[one.name][codes[one.name]] for one in dimensions])
+        return table.grid.translate(positions, to, codes)
 
     cells = moved(table.cells)
     order = np.argsort(cells)
     return Table(tuple(dimensions), cells[order], table.counts[order], np.sort(moved(table.impossible)))
 
 
-def _sorted(part: Figures, table: Table) -> Figures:
-    """Return published figures with their labels, columns and rows in the order of a table."""
-    names = [*(name for name in table.names if name in part.names), *(n for n in part.names if n not in table.names)]
-    labels = {name: tuple(_ordered(part.labels[name], name, table)) for name in names}
-    if list(labels.items()) == [(name, tuple(part.labels[name])) for name in part.names]:
-        return part
-    columns = [recode(part.labels[n], labels[n])[part.codes[:, part.names.index(n)]] for n in names]
+def _sorted(part: Figures, order: _Order) -> Figures:
+    """Return published figures with their labels, columns and rows in the order of an original."""
+    labels = {one.name: one.categories for one in order.like(part.labels)}
+    trees = order.hierarchies(part)
+    total = order.total or part.total
+    if list(labels.items()) == list(part.labels.items()):
+        return replace(part, hierarchies=trees, total=total)
+    columns = [recode(part.labels[n], labels[n])[part.codes[:, part.names.index(n)]] for n in labels]
     codes = np.stack(columns, axis=1)
-    order = np.lexsort(codes.T[::-1])
+    rows = np.lexsort(codes.T[::-1])
     return replace(
         part,
         labels=labels,
-        codes=codes[order],
-        values=part.values[order],
-        kind=part.kind[order],
-        upper=None if part.upper is None else part.upper[order],
-        hierarchies={name: part.hierarchies[name] for name in names if name in part.hierarchies},
+        codes=codes[rows],
+        values=part.values[rows],
+        kind=part.kind[rows],
+        upper=None if part.upper is None else part.upper[rows],
+        hierarchies=trees,
+        total=total,
     )

@@ -33,7 +33,6 @@ class FigureMethod(MethodBase):
     """A protection of counts, with their margins, that changes figures of linked tables once for all of them."""
 
     margins = True
-    by_figure = True
 
     def check_original(self, original: Original) -> None:
         """Refuse magnitudes, and tables that count nobody."""
@@ -70,8 +69,10 @@ class FigureMethod(MethodBase):
         if isinstance(original, Table) and not margins:
             return self.inner_changed(original, change(original.counts), kind)
         layout = FullTable.of(original)
-        values = np.zeros(len(layout.full), np.int64)
-        values[layout.kept] = change(layout.full.records[layout.kept])
+        values, counts = np.zeros(len(layout.full), np.int64), layout.full.records
+        # Filled inner cells come first: they draw the same with margins and without.
+        order = layout.kept[np.argsort(~(layout.inner & (counts > 0))[layout.kept], kind="stable")]
+        values[order] = change(counts[order])
         return layout.released(self, values, (kind,))
 
 

@@ -12,7 +12,7 @@ from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.random import Seed, generator
 from discreet.protect.base import Changes, Original, Protected
 from discreet.protect.inner_counts import InnerMethod
-from discreet.protect.record_rows import arrow_records, like
+from discreet.protect.record_rows import arrow_records, like, rows_by_name
 from discreet.protect.usage import option
 from discreet.table import Release, Table
 from discreet.table.grid import Grid
@@ -52,9 +52,14 @@ class Sampling(InnerMethod):
         raise NotImplementedError
 
     def records(self, records: Any, seed: Seed = None) -> Any:
-        """Return a sample of the records of a frame or file, drawn by the same law, in the order of the file."""
+        """Return a sample of the records of a frame or file, drawn by the same law, in the order of the file.
+
+        The same seed draws the same records whatever that order is.
+        """
         arrow = arrow_records(records)
-        return like(records, arrow.take(self.rows(arrow, generator(seed))))
+        order = rows_by_name(arrow)
+        chosen = order[self.rows(arrow.take(order), generator(seed))]
+        return like(records, arrow.take(np.sort(chosen)))
 
     def renewed(self, original: Original, table: Table, rng: np.random.Generator) -> Protected:
         """Draw one sample."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from discreet.core.json_types import Json
 from discreet.rules.cell_figures import CellFigures, cell_figures
 from discreet.rules.rule import amount
 from discreet.rules.sensitivity import Sensitivity, sensitivity
@@ -46,7 +47,7 @@ class Explanation:
             f"{amount(self.largest)}: {amount(off)} too much{share}."
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data."""
         told = [{"rule": rule, "sensitive": broken, "reason": why} for rule, broken, why in self.verdicts]
         as_lists = {"contributions": list(self.contributions), "verdicts": told}

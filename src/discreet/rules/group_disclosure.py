@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import IntArray
 from discreet.core.text import columns, html_table
 from discreet.table import Table
@@ -40,7 +40,7 @@ class GroupDisclosure:
         """Return the number of lines."""
         return int(self.cells.size)
 
-    def line(self, i: int) -> dict[str, Any]:
+    def line(self, i: int) -> dict[str, Json]:
         """Return one line as plain data."""
         name = self.tabulation.names[self.along[i]]
         line, cell = (self.tabulation.grid.label(int(at[i])) for at in (self.parents, self.cells))
@@ -57,7 +57,7 @@ class GroupDisclosure:
             "reason": f"{who} of the {int(self.totals[i]):,} in {phrase} has {name}={cell[name]}",
         }
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data."""
         return {"coalition": self.coalition, "lines": [self.line(i) for i in range(len(self))]}
 
@@ -70,7 +70,7 @@ class GroupDisclosure:
     def rows(self, n: int = 20) -> list[list[str]]:
         """Return lines as rows of text, the largest first."""
         order = np.argsort(-self.totals, kind="stable")[:n]
-        return [[self.line(int(i))["reason"], f"{self.counts[i]:,}", f"{self.totals[i]:,}"] for i in order]
+        return [[str(self.line(int(i))["reason"]), f"{self.counts[i]:,}", f"{self.totals[i]:,}"] for i in order]
 
     def __str__(self) -> str:
         """Return the number of lines and the largest of them."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 
 from discreet.core.errors import RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import columns, html_table
 from discreet.reading.original import open_original
@@ -37,6 +38,8 @@ class Sensitivity:
     sensitive: Mask
     lower: FloatArray
     upper: FloatArray
+    COLUMNS: ClassVar[tuple[str, ...]] = ("value", "lower", "upper", "rules", "reason")
+    """What :meth:`listed` says of a cell, after its codes."""
 
     @property
     def cells(self) -> IntArray:
@@ -72,7 +75,7 @@ class Sensitivity:
         order: list[int] = cells[np.argsort(-share, kind="stable")].tolist()
         return order if n is None else order[:n]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, as ``--json`` prints it."""
         return {
             "cells": len(self.tabulation),
@@ -86,7 +89,13 @@ class Sensitivity:
             "sensitive": [self._cell(int(i)) for i in self.cells],
         }
 
-    def _cell(self, i: int) -> dict[str, Any]:
+    def listed(self, i: int) -> list[str | float | None]:
+        """Return a sensitive cell as a row: its codes, then what :attr:`COLUMNS` names."""
+        rules = " ".join(dict.fromkeys(rule.name for rule, _, _ in self.broken(i)))
+        levels = [_plain(column[i]) for column in (self.figures[0].value, self.lower, self.upper)]
+        return [*self.tabulation.label(i).values(), *levels, rules, self.reason(i)]
+
+    def _cell(self, i: int) -> dict[str, Json]:
         broken = self.broken(i)
         return {
             "cell": self.tabulation.label(i),
@@ -112,7 +121,7 @@ class Sensitivity:
         unsafe, every = self.statuses["sensitive"], len(self.tabulation)
         share = f" ({unsafe / every:.1%})" if every else ""
         what = f" of {self.response}" if self.response else ""
-        return f"{unsafe:,} of {every:,} cells{what} are sensitive{share}"
+        return f"{unsafe:,} of {every:,} cells{what} {'is' if unsafe == 1 else 'are'} sensitive{share}"
 
     def rows(self, n: int | None = 20) -> list[list[str]]:
         """Return the sensitive cells as rows of text: cell, value, protection levels, reason."""
@@ -206,7 +215,7 @@ def sensitivity(
     )
 
 
-def _plain(value: Any) -> float | None:
+def _plain(value: float) -> float | None:
     number = float(value)
     return None if np.isnan(number) else number
 

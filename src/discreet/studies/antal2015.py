@@ -31,7 +31,7 @@ LOGLINEAR, POLYA, REAL = "generated, log-linear", "generated, Polya urn", "real"
 
 
 @dataclass(frozen=True, eq=False)
-class Printed:
+class PrintedRow:
     """One line of Table 2: a population, a sampling fraction and a model that estimates.
 
     ``noise`` is how much more the estimates vary for having other than the paper's 1,000 draws, as a variance.
@@ -155,7 +155,7 @@ def replay(effort: StudyEffort) -> Study:
         source, fraction = line["population"], float(line["sampling_fraction"])
         setting, f = kept[source, fraction]
         noise = float(found[:, 1].mean()) * (1 / draws - 1 / PRINTED_DRAWS)
-        columns.append(Printed(source, fraction, line["model"], original_risk(setting.table, f), found[:, 0], noise))
+        columns.append(PrintedRow(source, fraction, line["model"], original_risk(setting.table, f), found[:, 0], noise))
     spread = {
         fraction: population_spread(religion, known, lookup, min(samples, 100), four, effort)
         for fraction, lookup in lookups.items()
@@ -199,7 +199,7 @@ def population_spread(
     return Spread(tuple(between_means.tolist()), tuple(between_sds.tolist()))
 
 
-def compare(line: dict[str, str], column: Printed, spread: Spread) -> list[PaperComparison]:
+def compare(line: dict[str, str], column: PrintedRow, spread: Spread) -> list[PaperComparison]:
     """Return mean and deviation of original and estimated risk beside print.
 
     An error combines those of the printed and the computed figure; for the generated log-linear population also
@@ -224,7 +224,7 @@ def compare(line: dict[str, str], column: Printed, spread: Spread) -> list[Paper
     return rows
 
 
-def generated_section(columns: list[Printed], spread: dict[float, Spread]) -> Section:
+def generated_section(columns: list[PrintedRow], spread: dict[float, Spread]) -> Section:
     """Return the table that sets the generated log-linear estimate against its own population."""
     rows = []
     for column in columns:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from discreet.core.files import write_text
+from discreet.core.json_types import Json
 from discreet.core.progress import Progress
 
 Section: TypeAlias = tuple[str, list[str], list[list[str]]]
@@ -102,7 +103,7 @@ class PaperComparison:
         error = f"{self.error:.5f}" if self.error else "exact"
         return [self.label, f"{self.printed:.{self.decimals}f}", f"{self.computed:.4f}", error]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return {
             **vars(self),
@@ -162,7 +163,7 @@ class Study:
             )
         return f"{text}; {differ} differ." if differ else f"{text}; none differs otherwise."
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data."""
         return {
             "study": self.name,

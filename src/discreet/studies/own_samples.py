@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
 from discreet.core.random import spawn
@@ -47,7 +47,7 @@ class SampleSimulation(Result):
     draws: int
     seed: int | None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, as ``--json`` prints it."""
         return {**vars(self), "estimates": [vars(one) for one in self.estimates], "sentence": self.sentence}
 

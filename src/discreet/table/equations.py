@@ -27,7 +27,7 @@ from discreet.table.overlay import Overlay, only_open, places
 from discreet.table.release import Published, parts_of
 from discreet.table.space import Space, space_of
 from discreet.table.statistic import StatisticColumn
-from discreet.table.statistic_rows import Inequalities, Measured
+from discreet.table.statistic_rows import Inequalities, MeasuredPositions
 
 LARGEST = 30_000_000
 """The most positions that are laid out: a round figure, at which their ranges and sources take about 2 GB."""
@@ -84,7 +84,7 @@ class Equations:
     draws: tuple[int, ...] = ()
     layout: Layout | None = None
     measures: tuple[str, ...] = ("",)
-    measured: Measured | None = None
+    measured: MeasuredPositions | None = None
     inequalities: Inequalities | None = None
     reasons: Mapping[tuple[int, bool], Callable[[], str]] = field(default_factory=dict)
     unjudged: tuple[str, ...] = ()
@@ -285,6 +285,7 @@ def equations_of(
     most: float | None = None,
     asked: Asked | None = None,
     layout: Layout | None = None,
+    on: Layout | None = None,
 ) -> Equations:
     """State what is published about the cells of one or several linked tables.
 
@@ -298,6 +299,7 @@ def equations_of(
             labels along each. Sums that neither a table nor this needs are then left out, which saves much if
             margins are not published, or if tables form a cycle. None for all.
         layout: that of the same tables with other figures, which is then not laid out again.
+        on: a layout of these and other tables, which is taken as it is: nothing is known of what only others show.
 
     >>> both = {"r": [1, 2, "Total"], "c": [1, 2, "Total"]}
     >>> shown = Figures.from_array([[3, None, 5], [4, None, 9], [7, 7, 14]], both)
@@ -309,11 +311,13 @@ def equations_of(
     if beside:
         # A statistic may be of sums that no table shows.
         asked = None
-    if layout is None or not layout.serves(parts, about, asked):
+    if on is not None:
+        layout = on
+    elif layout is None or not layout.serves(parts, about, asked):
         layout = lay_out(parts, about, asked)
     decimals = max(part.decimals for part in parts)
     ends = round(least * 10**decimals), None if most is None else round(most * 10**decimals)
-    measured = Measured(layout.space, layout.positions, parts, _same_decimals(parts)) if beside else None
+    measured = MeasuredPositions(layout.space, layout.positions, parts, _same_decimals(parts)) if beside else None
     measures = ("",) if measured is None else measured.measures
     states = _laid_over(layout, parts, decimals, ends, measured)
     rows = _stacked([only_open(*layout.sums, state) for state in states], layout.positions.size)
@@ -340,7 +344,11 @@ def equations_of(
 
 
 def _laid_over(
-    layout: Layout, parts: tuple[Figures, ...], decimals: int, ends: tuple[int, int | None], measured: Measured | None
+    layout: Layout,
+    parts: tuple[Figures, ...],
+    decimals: int,
+    ends: tuple[int, int | None],
+    measured: MeasuredPositions | None,
 ) -> list[Overlay]:
     """Return what tables say of every position, for each measure."""
     states: list[Overlay] = []

@@ -16,6 +16,7 @@ import numpy as np
 
 from discreet.core.errors import DataError, LimitError, require
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, NumberArray, first_true, sorted_union
+from discreet.core.proportional_fitting import factors
 from discreet.table.axis import Axis
 from discreet.table.figures import Figures
 from discreet.table.frequencies import DENSE_LIMIT
@@ -203,8 +204,7 @@ def _fit(known: FloatArray, where: IntArray, ends: FloatArray, sums: list[_Sums]
             total = np.bincount(group[inside], weights=x[inside], minlength=rest.size)
             off = np.abs(rest - total)[exact & (np.bincount(group[inside], minlength=rest.size) > 0)]
             worst = max(worst, float(off.max(initial=0.0)))
-            factor = rest / np.where(total > 0, total, 1.0)
-            x[inside] *= factor[group[inside]]
+            x[inside] *= factors(rest, total)[group[inside]]
         x = np.clip(x, *ends)
         if worst <= TOLERANCE * scale:
             return x, True

@@ -10,6 +10,7 @@ from typing import Any
 
 from discreet.core.errors import DataError, RequestError, require
 from discreet.core.files import write_text
+from discreet.core.json_types import Json
 from discreet.table.grid import Copied, repeated
 
 TOTAL = "Total"
@@ -239,9 +240,9 @@ class Hierarchy(TotalFirst, Copied):
         """Write a ``.hrc`` file, whole or not at all."""
         write_text(path, self.to_hrc(lead))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the tree as plain data."""
-        found = {"codes": list(self.codes), "parents": list(self.parents), "labels": dict(self.labels)}
+        found: dict[str, Json] = {"codes": list(self.codes), "parents": list(self.parents), "labels": dict(self.labels)}
         return {**found, "part": True} if self.part else found
 
     def __str__(self) -> str:

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.errors import DataError
+from discreet.core.json_types import Json
 from discreet.core.text import columns
 from discreet.table.arrow_files import errors_of, read_arrow
 from discreet.table.cell_forms import confirmations, form_of, is_written
@@ -67,9 +68,10 @@ class Inspection:
         read = ", ".join(f"{name} {value!r}" for name, value in self.options.items())
         return f"{self.name} holds {what}: {self.rows:,} rows{f', read with {read}' if read else ''}."
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
-        found = {"name": self.name, "content": self.content, "sentence": self.sentence, "rows": self.rows}
+        found: dict[str, Json] = {"name": self.name, "content": self.content}
+        found |= {"sentence": self.sentence, "rows": self.rows}
         columns = [{**one._asdict(), "labels": list(one.labels)} for one in self.columns]
         found |= {"columns": columns, "options": dict(self.options), "method": self.method}
         found |= {"statistics": list(self.statistics)} if self.statistics else {}

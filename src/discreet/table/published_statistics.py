@@ -21,7 +21,7 @@ from discreet.table.kinds import EXACT, Kind
 from discreet.table.overlay import empty_cells, places
 from discreet.table.release import Release
 from discreet.table.statistic import PRINTED, Statistic, StatisticColumn, statistics_of
-from discreet.table.statistic_rows import Measured
+from discreet.table.statistic_rows import MeasuredPositions
 
 
 def with_published(release: Release, definitions: Any) -> Release:
@@ -98,7 +98,7 @@ def _computed(part: Figures, name: str, statistic: Statistic) -> StatisticColumn
     column = StatisticColumn(name, statistic, part.codes[rows], np.zeros(rows.size, np.int64), decimals)
     layout = lay_out((replace(part, statistics=()),), (), None)
     whole = replace(part, statistics=(column,))
-    measured = Measured(layout.space, layout.positions, (whole,), part.decimals)
+    measured = MeasuredPositions(layout.space, layout.positions, (whole,), part.decimals)
     known, values = _known(part, layout.positions, measured)
     above, below = measured.above(whole, column), None
     if statistic.constant is None:
@@ -127,7 +127,7 @@ def _stands(part: Figures, statistic: Statistic) -> BoolArray:
     return fine
 
 
-def _known(part: Figures, positions: IntArray, measured: Measured) -> tuple[BoolArray, IntArray]:
+def _known(part: Figures, positions: IntArray, measured: MeasuredPositions) -> tuple[BoolArray, IntArray]:
     """Return which positions are published, and their figures; cells without a row may be empty."""
     known, values = np.zeros(positions.size, bool), np.zeros(positions.size, np.int64)
     at = places(measured.space, positions, part)

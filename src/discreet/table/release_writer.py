@@ -234,7 +234,7 @@ def kind_texts(kind: Kind, values: IntArray) -> list[str]:
         data = one.to_dict()
         if not all(isinstance(item, int | float | str) for item in data.values()):
             raise RequestError(f"figures {one.phrase} cannot be described in a CSV file; write .parquet")
-        texts.append(" ".join([data.pop("name"), *(f"{key}={item}" for key, item in data.items())]))
+        texts.append(" ".join([str(data.pop("name")), *(f"{key}={item}" for key, item in data.items())]))
     return texts
 
 

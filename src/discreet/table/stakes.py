@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, sorted_runs
+from discreet.core.sparse import components
 from discreet.table.grid import Grid, locate
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Respondents
@@ -23,8 +24,7 @@ def stakes(tabulation: Tabulation, response: str | None) -> tuple[IntArray, IntA
     amount = known.amounts[tabulation.response(response)] if tabulation.responses else known.records.astype(np.float64)
     codes = tabulation.grid.decode(known.cell)
     crossed = Grid((2,) * len(codes)).encode([code > 0 for code in reversed(codes)])
-    # The total is in itself alone: along dimensions that are not crossed, everybody stays there.
-    above = [[(0,), *axis.over[1:]] for axis in tabulation.axes]
+    above = _above(tabulation)
     parts = []
     for pattern in np.unique(crossed).tolist():
         mine = np.flatnonzero(crossed == pattern)
@@ -124,7 +124,11 @@ def _said(name: str) -> str:
 
 
 def recognised(tabulation: Tabulation, response: str | None) -> Respondents:
-    """Return the largest contributor of every finest cell, taken to be in no other, as :func:`in_one_cell` says."""
+    """Return the largest contributor of every finest cell, taken to be in no other of its margin (:func:`in_one_cell`).
+
+    Cells of different margins have the same largest contributor where a sum above both says so: its largest
+    contribution is that of both, and nobody else in it can have made one as large.
+    """
     level = tabulation.holdings or tabulation.contributors
     row = np.unique(np.concatenate([np.flatnonzero(tabulation.inner(margin)) for margin in _finest(tabulation)]))
     row = row[level.units[row] > 0]
@@ -134,9 +138,36 @@ def recognised(tabulation: Tabulation, response: str | None) -> Respondents:
         # The size of a shadow variable says nothing about the amount.
         top = largest.top[row, 0] if largest.top.shape[1] and one.shadow is None else np.zeros(row.size)
         amounts[k] = np.where(alone, one.sums[row], top)
-    names = tuple(f"respondent of {tabulation.describe(int(i))}" for i in row)
+    _, first, unit = np.unique(_same(tabulation, row, response), return_index=True, return_inverse=True)
+    names = tuple(f"respondent of {tabulation.describe(int(i))}" for i in row[first])
     records = np.where(alone, tabulation.records[row], 1)
-    return Respondents(names, np.arange(row.size), tabulation.cells[row], records, amounts)
+    order = np.lexsort((tabulation.cells[row], unit))
+    return Respondents(names, unit[order], tabulation.cells[row][order], records[order], amounts[:, order])
+
+
+def _same(tabulation: Tabulation, row: IntArray, response: str | None) -> IntArray:
+    """Return a number for the largest contributor of each cell, the same where it must be one."""
+    level = tabulation.holdings or tabulation.contributors
+    if len(_finest(tabulation)) < 2 or not level.largest or not level.largest[0].top.shape[1]:
+        return np.arange(row.size)
+    largest = level.largest[tabulation.response(response)]
+    first, rest = largest.top[:, 0], largest.total - largest.top[:, 0]
+    second = np.minimum(rest, largest.top[:, 1]) if largest.top.shape[1] > 1 else rest
+    single = (level.units == 1) | (second < first)
+    codes = [code[row] for code in tabulation.grid.decode(tabulation.cells)]
+    inside, position = tabulation.grid.climb(codes, _above(tabulation), "tabulate fewer dimensions at once")
+    above = locate(tabulation.cells, position)
+    inside, above = inside[above >= 0], above[above >= 0]
+    one = single[above] & (first[above] == first[row[inside]]) & (first[above] > 0)
+    return components(row[inside[one]], above[one], len(tabulation))[1][row]
+
+
+def _above(tabulation: Tabulation) -> list[list[tuple[int, ...]]]:
+    """Return for every code of every dimension the sums that it is in.
+
+    The total is in itself alone: along dimensions that are not crossed, everybody stays there.
+    """
+    return [[(0,), *axis.over[1:]] for axis in tabulation.axes]
 
 
 def in_one_cell(tabulation: Tabulation) -> bool:

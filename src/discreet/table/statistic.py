@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from discreet.core.errors import DataError, DiscreetError, RequestError, nearest, require
+from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.table.grid import Copied
 
@@ -168,6 +169,11 @@ class Statistic(Copied):
         same = (self.of or "figures") == (self.per or "figures")
         if self.linear and not self.of_values and same and not (self.over or self.along):
             raise RequestError(f"a {self.kind} of {self.of or 'the figures'} per itself says nothing; change of or per")
+        if not self.extremes and not self._of_a_whole:
+            raise RequestError(
+                f"extremes=no is about 0 and 100 per cent of a whole, and a {self.kind} like this may be of something "
+                "else; name the whole (over=sex, per=n), or leave it out"
+            )
         if self.made_of == "figures" and not self.linear:
             raise RequestError(f"a {self.kind} is of respondents' values, not of figures; leave out made_of=")
 
@@ -185,6 +191,12 @@ class Statistic(Copied):
     def constant(self) -> Fraction | None:
         """The number below the line, None where figures are there."""
         return Fraction(self.per) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", self.per) else None
+
+    @property
+    def _of_a_whole(self) -> bool:
+        """Whether it is a percentage of something that it is a part of."""
+        whole = self.constant is None and not any(self.over.values()) and not (self.per and self.over)
+        return self.kind == "cumulative" or (self.kind == "percentage" and whole)
 
     @property
     def is_share(self) -> bool:
@@ -278,7 +290,7 @@ class Statistic(Copied):
         up = {"conventional": tie >= 0, "half-even": tie > 0 or (tie == 0 and whole % 2 == 1), "down": False}
         return (-1 if ratio < 0 else 1) * (int(whole) + int(up[self.rounding])) * self.step
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return what is said, as plain data."""
         said: dict[str, Any] = {}
         for item in fields(self):
@@ -392,7 +404,7 @@ class StatisticColumn(Copied):
     def _printed(self) -> IntArray:
         return np.asarray(self.printed, np.int64)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, columns as lists."""
         return {
             "name": self.name,

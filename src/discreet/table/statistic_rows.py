@@ -20,10 +20,13 @@ from discreet.table.grid import locate
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.overlay import Overlay
 from discreet.table.space import Space
-from discreet.table.statistic import Statistic, StatisticColumn
+from discreet.table.statistic import LINEAR, Statistic, StatisticColumn
 
 LARGEST = 2.0**60
 """Coefficients times figures stay below this: sums of them fit into 64 bits."""
+
+RATIOS = tuple(kind for kind in LINEAR if kind != "difference")
+"""Statistics that are not defined where nothing is below the line."""
 
 
 class Inequalities(NamedTuple):
@@ -62,7 +65,7 @@ class _Terms(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MeasuredPositions:
     """Where the variables of all measures are, and the statistics beside tables that are about them.
 
     The variables of measure m are the positions, m times their number further on.
@@ -206,8 +209,14 @@ class Measured:
         """Return what all statistics of true values say of the variables."""
         found = [_Stated.none()]
         for number, (part, column, statistic) in enumerate(self._every()):
-            if statistic.linear and statistic.made_of == "values" and len(column):
+            if not len(column) or statistic.made_of != "values":
+                continue
+            if statistic.linear:
                 found.append(self._printed(part, column, number))
+            if statistic.constant is None and (statistic.threshold or statistic.kind in RATIOS):
+                found.append(self._line(part, column, number))
+            if not statistic.extremes:
+                found += self._amid(part, column)
         shares = {
             (self.measure(part, statistic.of), self.measure(part, statistic.per))
             for part, _, statistic in self._every()
@@ -218,13 +227,12 @@ class Measured:
         return _gathered(found)
 
     def _printed(self, part: Figures, column: StatisticColumn, number: int) -> _Stated:
-        """Return both sides of every entry of a column, and that what is below the line is not 0."""
+        """Return both sides of every entry of a column."""
         statistic = column.statistic
         per = 2 * 10**column.decimals
         ends = column.admitted
         shift = statistic.times * per if statistic.kind == "growth" else 0
         above, constant = self.above(part, column), statistic.constant
-        more: list[_Stated] = []
         finer = 10**statistic.unit if statistic.of_values else 10**self.decimals
         if statistic.kind == "difference":
             other = self.below(part, column).times(-1)
@@ -236,10 +244,6 @@ class Measured:
             below, by, fixed = None, constant.denominator, constant.numerator * finer
         else:
             below, by, fixed = self.below(part, column), 1 if statistic.of_values else finer, 0
-            # Once for each figure: it is not 0.
-            figures, first = np.unique(below.variable, return_index=True)
-            once = np.ones(figures.size, np.int64)
-            more = [_Stated.of(_Terms(np.arange(figures.size), figures, once), once, number)._replace(row=first)]
         _check_size(column, [statistic.times * per * by, *(int(np.abs(end).max()) + shift for end in ends[:2])], finer)
         sides = []
         for sign, end, open_ in ((1, ends.low, ends.open_low), (-1, ends.high, ends.open_high)):
@@ -248,7 +252,20 @@ class Measured:
                 line = below.times(-sign * (end + shift) * finer)
                 terms = _Terms(*(np.concatenate(both) for both in zip(terms, line, strict=True)))
             sides.append(_Stated.of(terms, open_ + sign * (end + shift) * fixed, number))
-        return _joined([*sides, *more])
+        return _joined(sides)
+
+    def _line(self, part: Figures, column: StatisticColumn, number: int) -> _Stated:
+        """Return that what is below the line is not 0, and at least what entries are published from; once a figure."""
+        figures, first = np.unique(self.below(part, column).variable, return_index=True)
+        once = np.ones(figures.size, np.int64)
+        least = once * max(column.statistic.threshold * 10**self.decimals, 1)
+        return _Stated.of(_Terms(np.arange(figures.size), figures, once), least, number)._replace(row=first)
+
+    def _amid(self, part: Figures, column: StatisticColumn) -> list[_Stated]:
+        """Return that every entry is of some, and not of all: 0 and 100 per cent are not published."""
+        above, below = self.above(part, column), self.below(part, column)
+        rest = _Terms(*(np.concatenate(both) for both in zip(below, above.times(-1), strict=True)))
+        return [_Stated.of(terms, np.ones(len(column), np.int64), -1) for terms in (above, rest)]
 
     def _part_of(self, part: int, whole: int) -> _Stated:
         """Return that one measure is a part of another in every cell."""

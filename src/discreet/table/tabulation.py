@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.core.errors import DataError, LimitError, RequestError, nearest, require
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, NumberArray, first_true
@@ -18,7 +19,7 @@ from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import Dimension, Grid, OnGrid, add_up, locate, recode
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.table import Table
-from discreet.table.units import Columns, Frozen, Level, LevelName, Respondents, Response
+from discreet.table.units import ColumnChange, Columns, Frozen, Level, LevelName, Number, Respondents, Response
 
 if TYPE_CHECKING:
     from discreet.table.arrow_files import Backend
@@ -277,19 +278,23 @@ class Tabulation(OnGrid, Frozen):
         cells = np.unique(np.concatenate([*(self._positions(margin) for margin in self.margins), self.cells]))
         slot = locate(cells, self.cells)
 
-        def spread(column: Any) -> Any:
+        def spread(column: npt.NDArray[Number]) -> npt.NDArray[Number]:
             wide = np.zeros((cells.size, *column.shape[1:]), column.dtype)
             wide[slot] = column
             return wide
 
+        return self.with_columns(spread, cells=cells)
+
+    def with_columns(self, change: ColumnChange, **about: Any) -> Tabulation:
+        """Return a tabulation with every column of figures changed, and what else is said of it."""
         return replace(
             self,
-            cells=cells,
-            records=spread(self.records),
-            weighted=None if self.weighted is None else spread(self.weighted),
-            responses=tuple(response.mapped(spread) for response in self.responses),
-            contributors=self.contributors.mapped(spread),
-            holdings=None if self.holdings is None else self.holdings.mapped(spread),
+            **about,
+            records=change(self.records),
+            weighted=None if self.weighted is None else change(self.weighted),
+            responses=tuple(response.mapped(change) for response in self.responses),
+            contributors=self.contributors.mapped(change),
+            holdings=None if self.holdings is None else self.holdings.mapped(change),
         )
 
     def _positions(self, margin: tuple[str, ...]) -> IntArray:

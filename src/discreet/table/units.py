@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.core.errors import DataError
 from discreet.core.numerics import FloatArray, IntArray, NumberArray, first_true, sorted_runs
@@ -20,8 +21,16 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 LevelName: TypeAlias = Literal["contributor", "holding"]
+Number = TypeVar("Number", bound=np.generic)
 Columns: TypeAlias = Mapping[str, NumberArray | None]
 """Figures by name, with a row per cell; None for none."""
+
+
+class ColumnChange(Protocol):
+    """What makes other columns of columns, whatever they hold."""
+
+    def __call__(self, column: npt.NDArray[Number], /) -> npt.NDArray[Number]:
+        """Return another column."""
 
 
 class Frozen(Copied):
@@ -35,10 +44,10 @@ class Frozen(Copied):
                 value.flags.writeable = False
                 object.__setattr__(self, item.name, value)
 
-    def mapped(self, change: Callable[[Any], Any]) -> Self:
+    def mapped(self, change: ColumnChange) -> Self:
         """Return the same with every array changed, those of bundles inside it too."""
 
-        def changed(value: Any) -> Any:
+        def changed(value: object) -> object:
             if isinstance(value, tuple):
                 return tuple(changed(item) for item in value)
             if isinstance(value, Frozen):

@@ -48,7 +48,7 @@ class Statistic(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sheet:
+class WorkbookSheet:
     """The cross-table of one published table: what is where."""
 
     part: Figures
@@ -206,7 +206,7 @@ def workbook(
     names = {name for part in parts for name in part.names}
     require(style.columns or (), names, "no table has the dimension")
     require(style.labels, names, "labels are given, but there is no dimension")
-    sheets = [Sheet(part, f"Table {number}", style) for number, part in enumerate(parts, start=1)]
+    sheets = [WorkbookSheet(part, f"Table {number}", style) for number, part in enumerate(parts, start=1)]
     book = _Book(defuse)
     book.add("Cover", _cover(sheets, notes, style), bold=(1,))
     contents: Lines = [["Contents"], ["Sheet", "Table", "Figures"]]
@@ -229,21 +229,21 @@ def workbook(
     return book.content()
 
 
-def _name(sheet: Sheet, sheets: Sequence[Sheet]) -> str:
+def _name(sheet: WorkbookSheet, sheets: Sequence[WorkbookSheet]) -> str:
     return sheet.style.title if sheet.style.title and len(sheets) == 1 else sheet.part.name
 
 
-def _subtitle(sheet: Sheet) -> str:
+def _subtitle(sheet: WorkbookSheet) -> str:
     begin = f"{sheet.part.figure} by {', '.join(sheet.part.names)}"
     return f"{begin}; {sheet.style.period}" if sheet.style.period else begin
 
 
-def _reading(sheet: Sheet) -> str:
+def _reading(sheet: WorkbookSheet) -> str:
     empty = "nobody is in it" if sheet.part.absent == "empty" else "it is not published"
     return f"One table; a blank cell means that {empty}. Symbols and notes are below the table."
 
 
-def _cover(sheets: Sequence[Sheet], notes: Sequence[Mapping[str, object]], style: Presentation) -> Lines:
+def _cover(sheets: Sequence[WorkbookSheet], notes: Sequence[Mapping[str, object]], style: Presentation) -> Lines:
     lines: Lines = [[style.title or "Release"]]
     lines += [[f"Period: {style.period}"]] if style.period else []
     lines += [[f"Source: {style.source}"]] if style.source else []
@@ -254,7 +254,7 @@ def _cover(sheets: Sequence[Sheet], notes: Sequence[Mapping[str, object]], style
     return lines
 
 
-def _legend(sheet: Sheet, style: Presentation) -> list[str]:
+def _legend(sheet: WorkbookSheet, style: Presentation) -> list[str]:
     """Return what the symbols of a table mean, and the footnotes."""
     found = []
     for i in np.unique(sheet.part.kind).tolist():

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import Face, Result, brief
 from discreet.uniques.exact_posterior import Posterior
@@ -55,7 +55,7 @@ class BayesTest(Result):
             f"safe costs {brief(reject)} on average, taking it for a population unique {brief(accept)}"
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, as ``--json`` prints it."""
         decisions = zip(self.cells.tolist(), self.q.tolist(), self.unique.tolist(), strict=True)
         return {

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.polynomial.polynomial import polyval
 
+from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray
 
 
@@ -34,7 +34,7 @@ class Criterion:
         """B̂/√v_R."""
         return self.value / self.robust_variance**0.5 if self.robust_variance > 0 else 0.0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain numbers for programs."""
         return {**vars(self), "z": self.z, "robust_z": self.robust_z}
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import LimitError, RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import Face, Result
 from discreet.uniques.conditioning import CountBounds, distinct, mix, split
@@ -87,7 +87,7 @@ class Posterior(Result, ABC):
         """Q_i = P(F_i = 1 | f) of the sample uniques, in the order of ``sample.unique_cells``."""
         return self.probability(1, np.flatnonzero(self.sample.counts == 1))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data: Q of every sample unique with its cell's position."""
         alone = zip(self.sample.unique_cells.tolist(), self.q.tolist(), strict=True)
         return {

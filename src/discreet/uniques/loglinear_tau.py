@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Literal, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError, RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray, mean_inverse
 from discreet.core.text import Face, Result, figure
 from discreet.models.loglinear import fit_margins
@@ -88,7 +89,7 @@ class LogLinearRisk(Result):
             raise DataError(f"the cell at position {positions[strange][0]} holds nobody of the sample; check the codes")
         return self.alone[place], self.matched[place]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, as ``--json`` prints it."""
         arrays = ("cells", "counts", "alone", "matched")
         plain = {name: value for name, value in vars(self).items() if name not in arrays}

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from discreet.core.effort import DrawOptions, Effort
 from discreet.core.errors import RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import Face, Result, brief, columns, figure, html_table
 from discreet.reading.reading import EstimateOptions, Reading
@@ -39,7 +40,7 @@ class PriorView:
     tau: TauTable
     test: BayesTest
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain numbers for programs."""
         return {**self.tau.to_dict(), "test": self.test.to_dict()}
 
@@ -152,7 +153,7 @@ class PopulationUniques(Result):
                 parts.append(column)
         return np.stack(parts, axis=1) if parts else np.zeros((unique.size, 0))
 
-    def to_dict(self, top: int = 10) -> dict[str, Any]:
+    def to_dict(self, top: int = 10) -> dict[str, Json]:
         """Return everything as plain data, as ``--json`` prints it."""
         return {
             "sample_uniques": self.sample_uniques,

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import Face, Result, brief
 from discreet.table import Table
@@ -37,7 +38,7 @@ class SampleSize(Result):
     largest: int
     needed: int | None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, as ``--json`` prints it."""
         return {"cells" if name == "possible" else name: value for name, value in vars(self).items()}
 
@@ -78,7 +79,7 @@ class SizeCurve(Result):
     uniques: FloatArray
     tau: FloatArray
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, as ``--json`` prints it."""
         figures = {"n": self.sizes, "q": self.q, "sample_uniques": self.uniques, "tau": self.tau}
         return {"prior": self.prior, "basis": self.basis, **{name: part.tolist() for name, part in figures.items()}}
@@ -124,7 +125,7 @@ class SizePlan(Result):
         some = np.unique(np.linspace(0, curve.sizes.size - 1, points).round().astype(np.int64))
         return header, [rows[i] for i in some]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, as ``--json`` prints it."""
         return {
             "sentence": self.sentence,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 from discreet.core.errors import LimitError, RequestError
+from discreet.core.json_types import Json
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.text import Face, Result, figure
@@ -31,7 +32,7 @@ class Selection(Result):
     limit: float
     fits: bool
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, as ``--json`` prints it."""
         said = {name: getattr(self, name) for name in ("criterion", "limit", "fits")}
         return {**self.chosen.to_dict(), **said, "path": [step.to_dict() for step in self.path]}

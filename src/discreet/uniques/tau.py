@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
 from discreet.core.errors import LimitError, RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.random import Seed
 from discreet.core.text import Face, Result, figure
@@ -54,7 +55,7 @@ class Tau(Result):
         """Return the credible interval of another level."""
         return _interval(self.law, level)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, as ``--json`` prints it."""
         # One figure for Q if all are the same, as under a symmetric prior.
         alike = self.q.size and (self.q == self.q[0]).all()
@@ -177,7 +178,7 @@ class TauTable(Result):
     total: Tau
     slices: tuple[TauSlice, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, as ``--json`` prints it."""
         rows = [{"dimension": s.dimension, "category": s.category, **s.tau.to_dict()} for s in self.slices]
         return {**self.total.to_dict(), "slices": rows}

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, NumberArray, xlogx
 from discreet.core.text import columns, figure, html_table
 from discreet.reading.original import open_original
@@ -152,7 +153,7 @@ class InformationLoss:
     changed: int
     cells: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data; infinite and undefined figures are None."""
 
         def plain(value: float | None) -> float | None:

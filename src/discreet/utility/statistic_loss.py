@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from discreet.core.json_types import Json
 from discreet.core.numerics import IntArray
 from discreet.table.figures import Figures
 from discreet.table.grid import Grid, locate, recode
@@ -39,7 +39,7 @@ class StatisticLoss:
         """The share that is published."""
         return self.shown / self.wanted if self.wanted else 1.0
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return vars(self)
 

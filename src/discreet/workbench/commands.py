@@ -10,12 +10,30 @@ from pathlib import Path
 from typing import Any, get_args
 
 from discreet.core.errors import RequestError, nearest
+from discreet.core.json_types import Json
 
-OFFERED = ("inspect", "tabulate", "risk", "estimate", "rules", "audit", "protect", "assess", "compare", "ledger")
+OFFERED = (
+    "inspect",
+    "tabulate",
+    "risk",
+    "estimate",
+    "rules",
+    "audit",
+    "protect",
+    "assess",
+    "compare",
+    "ledger",
+    "plan",
+)
 """Commands that the page may run; those with subcommands offer all of them."""
 WITHHELD = frozenset({"json", "help", "workers", "browser", "ledger"})
 """Options that the server sets itself, or that concern the machine."""
-BEYOND = {"tabulate": frozenset({"query", "table", "engine", "memory"})}
+PLAN = "plan"
+"""The command whose files name other files: it runs only with plans that were named when the workbench was started."""
+BEYOND = {
+    "tabulate": frozenset({"query", "table", "engine", "memory"}),
+    "plan run": frozenset({"publish", "previous"}),
+}
 """Options by which a command could reach beyond the folder of the session."""
 
 
@@ -47,7 +65,7 @@ class Command:
         """The command as it is typed."""
         return " ".join(self.path)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data for the page."""
         return {"name": self.name, "help": self.help, "parameters": [dict(vars(one)) for one in self.parameters]}
 
@@ -145,7 +163,7 @@ def repeated(commands: Mapping[str, Command], arguments: Sequence[str]) -> list[
     """
     whole = " ".join(arguments)
     command = next((one for one in commands.values() if tuple(arguments[: len(one.path)]) == one.path), None)
-    if command is None:
+    if command is None or command.path[0] == PLAN:
         raise RequestError(f"the saved session runs {whole[:60]!r}, which the workbench does not")
     words = list(arguments[len(command.path) :])
     at = words.index("--") if "--" in words else len(words)

@@ -46,7 +46,7 @@ class OutsideError(RequestError, PermissionError):
 
 
 @dataclass(frozen=True)
-class Reach:
+class Confines:
     """What one command may open beside the folder: files to read, and a ledger with all that belongs to it."""
 
     readable: tuple[str, ...] = ()
@@ -59,7 +59,7 @@ class Reach:
     def keeps(self, path: str) -> bool:
         """Say whether a resolved path belongs to the ledger: its file, its journal, its folder of originals.
 
-        >>> reach = Reach(ledger="/office/ledger.sqlite")
+        >>> reach = Confines(ledger="/office/ledger.sqlite")
         >>> reach.keeps("/office/ledger.sqlite-wal"), reach.keeps("/office/ledger.sqlite.originals/1.csv")
         (True, True)
         >>> reach.keeps("/office/other.sqlite"), reach.keeps("/office/ledger.sqlite.bak")
@@ -80,7 +80,7 @@ class Confinement:
     def __init__(self, folder: Path) -> None:
         """Take the folder, and note where the code of this installation is."""
         self.folder = os.path.realpath(folder)
-        self.reach = Reach()
+        self.reach = Confines()
         package = Path(__file__).parents[1]
         known = sysconfig.get_paths()
         roots = [known[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")]

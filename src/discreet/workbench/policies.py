@@ -31,7 +31,7 @@ def _stated(name: str, texts: Mapping[str, bytes], trail: tuple[str, ...]) -> tu
         raise RequestError(f"{name} is not open, or extends itself")
     told = tomllib.loads(texts[name].decode("utf-8"))
     above, own = told.get("extends"), told.get("limits", {})
-    if not isinstance(own, dict) or "methods" in told:
+    if not isinstance(own, dict) or {"methods", "tables"} & told.keys():
         raise RequestError(f"{name} is not a policy")
     limits = {} if above is None else _stated(str(above), texts, (*trail, name))[1]
     limits |= {key: value for key, value in own.items() if isinstance(value, int | float)}

@@ -20,18 +20,18 @@ from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect
 
 from discreet.core.errors import DiscreetError, RequestError, nearest
-from discreet.workbench.commands import arguments_of, commands_of, shown
-from discreet.workbench.confinement import Reach
+from discreet.workbench.commands import PLAN, arguments_of, commands_of, shown
+from discreet.workbench.confinement import Confines
 from discreet.workbench.guard import Guard, Keys, TooLargeError, TooSlowError
 from discreet.workbench.policies import listed_policies
 from discreet.workbench.workers import Job, Order, Perform, Workers
-from discreet.workbench.workspace import Workspace, defused
+from discreet.workbench.workspace import NAME, Workspace, defused
 
 LARGEST = 256 * 2**20
 """The most bytes that are taken at once: a round choice, a table of some ten million cells."""
 CROWD = 512
 """The most connections at once, a round choice: a page holds six."""
-LONG = frozenset({"assess", "compare", "protect suppress", "tabulate"})
+LONG = frozenset({"assess", "compare", "plan run", "protect suppress", "tabulate"})
 """Commands that may take minutes."""
 TABLES = (".csv", ".tsv", ".txt", ".parquet", ".xlsx", ".tab")
 """Files that hold a table, records or a release: the first one that is named at the start is shown at once."""
@@ -72,7 +72,9 @@ class Workbench:
         self.workspace.close()
 
     def _note(self, job: Job) -> None:
-        self.workspace.did(job.order, job.printed)
+        # A plan keeps a record of its own, and could not be run again from a saved session.
+        if job.order.arguments[0] != PLAN:
+            self.workspace.did(job.order, job.printed)
 
     def _hosts(self) -> set[str]:
         return {f"127.0.0.1:{self.port}", f"localhost:{self.port}"}
@@ -97,6 +99,7 @@ class Workbench:
             "/api/examples/{name}": {"POST": self._example},
             "/api/view/{name}": {"GET": self._view},
             "/api/points/{folder}": {"GET": self._points},
+            "/api/plans/{folder}/{table}": {"POST": self._published},
         }
         for path, handlers in routes.items():
             for method, handler in handlers.items():
@@ -127,6 +130,7 @@ class Workbench:
             "policies": self._policies(),
             "files": self.workspace.files(),
             "opened": self.opened,
+            "plans": self.workspace.plans(),
             **self._ledger(),
         }
 
@@ -194,9 +198,39 @@ class Workbench:
         if with_ledger:
             arguments.insert(len(command.path), f"--ledger={self.ledger}")
         self.workspace.session(session)
-        reach = Reach(tuple(self.workspace.adopted), str(self.ledger) if with_ledger else None)
+        if command.path[0] == PLAN:
+            reach = await asyncio.to_thread(self._reach_of_plan, str(values.get("file", "")))
+        else:
+            reach = Confines(tuple(self.workspace.adopted), str(self.ledger) if with_ledger else None)
         order = Order(arguments, shown(arguments), name, values, name in LONG, session, reach)
         return await self._answer(self.workers.submit(order), wait)
+
+    def _reach_of_plan(self, name: str) -> Confines:
+        """Return what a plan that was named at the start may open: the files that it names, and the ledger."""
+        from discreet.programme.plan_reader import read_plan
+
+        if name not in self.workspace.plans():
+            raise RequestError(
+                f"{name[:80]!r} was not named when the workbench was started; a plan names files of this machine, so "
+                "start with it: discreet workbench plan.toml"
+            )
+        plan = read_plan((self.workspace.folder / name).resolve())
+        named = {str(path.resolve()) for path in plan.input_files()}
+        ledger = None if plan.ledger is None else str(plan.place(plan.ledger).resolve())
+        return Confines((*self.workspace.adopted, *sorted(named)), ledger if ledger == str(self.ledger) else None)
+
+    async def _published(self, folder: str, table: str) -> dict[str, Any]:
+        """Open a table that a plan published, as a file of the session."""
+        if not re.fullmatch(r"[\w-]*plan-[a-z0-9]+", folder) or not NAME.fullmatch(table):
+            raise RequestError(f"{folder[:40]!r} holds no table of a plan")
+        written = (self.workspace.folder / folder / f"{table}{ending}" for ending in TABLES)
+        path = next((one for one in written if one.is_file()), None)
+        if path is None:
+            raise RequestError(
+                f"{table[:40]!r} was not written: it must not be released, or its format is not read here"
+            )
+        name = self.workspace.add(path.name, await asyncio.to_thread(path.read_bytes))
+        return {"name": name, "files": self.workspace.files()}
 
     async def _sheets(self, name: str) -> Response:
         """Say what the sheets of a spreadsheet hold."""
@@ -219,7 +253,7 @@ class Workbench:
         return await self._convert("excel", source, self.workspace.name(f"{Path(source).stem[:100]}.xlsx"))
 
     async def _convert(self, *arguments: str) -> Response:
-        reach = Reach(tuple(self.workspace.adopted))
+        reach = Confines(tuple(self.workspace.adopted))
         return await self._answer(self.workers.submit(Order(list(arguments), "discreet workbench", reach=reach)), 15.0)
 
     async def _about_ledger(self) -> dict[str, Any]:
@@ -281,9 +315,9 @@ class Workbench:
         return Response(job.to_json(), media_type="application/json")
 
     async def _session(self, name: str) -> dict[str, Any]:
-        found = self.workspace.session(name).to_dict()
-        signed = [{**one, "stands": self.workspace.stands(one)} for one in found["signatures"]]
-        return {**found, "signatures": signed}
+        found = self.workspace.session(name)
+        signed = [{**one, "stands": self.workspace.stands(one)} for one in found.signatures]
+        return {**found.to_dict(), "signatures": signed}
 
     async def _keep(self, name: str, request: Request) -> dict[str, Any]:
         self.workspace.keep(name, await _object(request))

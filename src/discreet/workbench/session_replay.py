@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import RequestError
+from discreet.core.json_types import Json
 from discreet.workbench.commands import commands_of, repeated
 from discreet.workbench.workers import Order, Perform, Workers
 from discreet.workbench.workspace import Workspace, digest, unpack
@@ -23,7 +24,7 @@ class SessionReplay:
         """True where nothing differs."""
         return all(outcome in ("same", "skipped") for _, outcome in self.steps)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         steps = [{"command": command, "outcome": outcome} for command, outcome in self.steps]
         return {"same": self.same, "steps": steps}

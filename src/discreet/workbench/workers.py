@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from discreet.workbench.confinement import Reach, confine
+from discreet.workbench.confinement import Confines, confine
 
 State: TypeAlias = Literal["waiting", "running", "done", "refused", "failed", "cancelled"]
 Perform: TypeAlias = Callable[[list[str], Callable[[int, int, str], None]], tuple[int, str, str]]
@@ -54,7 +54,7 @@ class Order:
     values: Mapping[str, Any] = field(default_factory=dict)
     long: bool = False
     session: str = ""
-    reach: Reach = field(default_factory=Reach)
+    reach: Confines = field(default_factory=Confines)
 
 
 @dataclass(eq=False)

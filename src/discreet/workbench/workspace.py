@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from discreet.core.errors import DataError, LimitError, RequestError
+from discreet.core.json_types import Json
 from discreet.workbench.judgements import Judgements, sha256, signature
 from discreet.workbench.seal import seal_of, sealed, signing_key
 from discreet.workbench.workers import Order
@@ -46,7 +47,7 @@ class Session:
     signatures: list[dict[str, Any]] = field(default_factory=list)
     judgements: Judgements = field(default_factory=Judgements)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data, without the verdicts: those of another run are not this server's."""
         return {"state": self.state, "steps": self.steps, "signatures": self.signatures}
 
@@ -101,6 +102,18 @@ class Workspace:
         (self.folder / name).symlink_to(path.resolve())
         self.adopted.append(str(path.resolve()))
         return name
+
+    def plans(self) -> list[str]:
+        """List the plans that were named on the command line, and that no upload has replaced."""
+        found = []
+        for path in sorted(self.folder.glob("*.toml")):
+            if path.is_symlink() and str(path.resolve()) in self.adopted:
+                try:
+                    told = tomllib.loads(path.read_text(encoding="utf-8"))
+                except (OSError, ValueError):
+                    continue
+                found += [path.name] if "tables" in told else []
+        return found
 
     def path(self, name: str) -> Path:
         """Return a file of the folder."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.plain import data_of
 
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.protect.cell_key import PTable, design_ptable, read_ptable
@@ -217,7 +218,7 @@ def test_a_reader_knows_the_law() -> None:
     with pytest.raises(DataError, match="the figure 1 cannot come about"):
         kind.range(np.array([1]))
     assert kind.weighs
-    assert type(kind).from_dict(kind.to_dict()) == kind
+    assert type(kind).from_dict(data_of(kind)) == kind
 
 
 # --- files ----------------------------------------------------------------------------------------------------
@@ -278,6 +279,6 @@ def test_faces() -> None:
     table = design_ptable(2, 1)
     assert "noise of at most 2" in str(table)
     assert "<table" in table._repr_html_()
-    data = table.to_dict()
+    data = data_of(table)
     assert data["rows"][1]["variance"] == pytest.approx(1)
     assert isinstance(table, PTable)

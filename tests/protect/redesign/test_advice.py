@@ -7,6 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
+from tests.plain import data_of
 
 import discreet as dc
 from discreet.core.errors import DataError, InfeasibleError, RequestError
@@ -137,7 +138,7 @@ def test_the_frontier_says_what_each_step_removes_and_costs() -> None:
         assert step.entropy == pytest.approx(entropy(table) - entropy(coarse), abs=1e-9)
     assert found.frontier[-1] == found.chosen
     assert "no cheaper recoding does" in found.sentence
-    assert found.to_dict()["frontier"][0]["recoding"] == {}
+    assert data_of(found)["frontier"][0]["recoding"] == {}
     assert "removed" in str(found)
     assert "<table" in found._repr_html_()
     nothing = advise(table, violations(Threshold(3)), 5)

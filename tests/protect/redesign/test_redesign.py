@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from tests.measuring import first_measured
+from tests.plain import data_of
 
 import discreet as dc
 from discreet.core.errors import DataError, RequestError
@@ -71,7 +73,7 @@ def test_what_it_costs() -> None:
     done = Redesign.of({"activity": {"5": "5,6", "6": "5,6"}}).apply(table)
     p, q = table.counts / table.total, coarsened_table(table, done.release.parameters["recoding"]).counts / table.total  # type: ignore[arg-type]
     lost = -(p * np.log(p)).sum() + (q * np.log(q)).sum()
-    cost = done.to_dict()["cost"]
+    cost = data_of(done)["cost"]
     assert cost["merges"] == 1
     assert cost["entropy"] == pytest.approx(lost)
     assert "activity: 5 categories became 4 (5, 6 are '5,6')" in done.sentence
@@ -84,7 +86,7 @@ def test_what_it_costs() -> None:
 
 def test_merged_tables_agree_with_a_plain_loop() -> None:
     rng = np.random.default_rng(1)
-    for _ in range(60):
+    for _ in first_measured(range(60)):
         shape = tuple(rng.integers(1, 5, int(rng.integers(1, 4))))
         counts = rng.integers(0, 4, shape)
         mask = (counts == 0) & (rng.random(shape) < 0.5)
@@ -240,7 +242,7 @@ def test_a_rise_by_merging_is_told_as_a_rise() -> None:
     assert found.merged == dc.risk(dc.Table.from_array([[300, 100], [300, 100]], ["sex", "area"])).value
     assert "Merging categories raises the risk from 0.0154 to 0.0908 (492% higher)" in found.sentence
     assert "lowers" not in found.sentence
-    assert found.to_dict()["merged"] == found.merged
+    assert data_of(found)["merged"] == found.merged
     assessed = dc.assess(
         even, protection={"name": "redesign", "merge": {"area": {"1-3": ["1", "2", "3"]}}}, seed=1, trial=True
     )
@@ -266,7 +268,7 @@ def test_merging_and_protection_are_told_apart() -> None:
 
 def test_r2_never_exceeds_r1_on_the_merged_categories() -> None:
     rng, rises = np.random.default_rng(3), 0
-    for _ in range(60):
+    for _ in first_measured(range(60)):
         table = dc.Table.from_array(rng.poisson(rng.choice([1, 4, 40]), (3, 5)) + 1, ["a", "b"])
         merged = dc.protect.redesign(table, {"b": {"x": list(rng.choice(list("12345"), 3, replace=False))}})
         found = dc.risk(table, merged)

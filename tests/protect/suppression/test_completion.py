@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.measuring import first_measured
 
 from discreet.core.errors import DataError, LimitError
 from discreet.core.highs import Outcome, Program
@@ -54,7 +55,7 @@ def everything(equations: Equations, most: int) -> IntArray:
 def test_what_is_filled_in_fits() -> None:
     rng = np.random.default_rng(3)
     open_ = 0
-    for _ in range(60):
+    for _ in first_measured(range(60)):
         inner = rng.integers(0, 9, rng.integers(2, 5, 3))
         stated = circle(inner * (rng.random(inner.shape) < 0.7), PAIRS[: rng.integers(2, 4)])
         found = fit(stated)
@@ -69,7 +70,7 @@ def test_what_is_filled_in_fits() -> None:
 def test_no_table_is_nearer_to_what_is_wanted() -> None:
     rng = np.random.default_rng(4)
     some = 0
-    for _ in range(12):
+    for _ in first_measured(range(12)):
         stated = circle(rng.integers(1, 3, (2, 2, 2)))
         every = everything(stated, 4)
         some += len(every) > 1

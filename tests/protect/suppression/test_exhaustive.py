@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.feasible.oracle import world
+from tests.measuring import first_measured
 from tests.protect.suppression.oracle import MOST, Case, Stated, best, is_safe, small_case, stated
 
 from discreet.core.errors import InfeasibleError
@@ -64,7 +65,7 @@ def test_methods_against_all_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_methods_against_all_patterns_where_zeros_may_be_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = [compare(seed, "suppressible", monkeypatch) for seed in range(300, 400)]
+    kinds = [compare(seed, "suppressible", monkeypatch) for seed in first_measured(range(300, 400))]
     assert kinds.count("single") > 30
     assert kinds.count("insiders") > 8
 
@@ -78,7 +79,7 @@ def test_methods_against_all_patterns_of_many_tables(monkeypatch: pytest.MonkeyP
 
 def test_the_oracle_against_every_table_that_fits() -> None:
     checked = 0
-    for seed in range(60):
+    for seed in first_measured(range(60)):
         case = small_case(seed, insiders=False)
         if case is None or len(case.tables) > 1:
             continue
@@ -123,7 +124,7 @@ def told(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> boo
 @pytest.mark.usefixtures("told")
 def test_the_audit_against_the_oracle_where_insiders_were_forgotten() -> None:
     verdicts = []
-    for seed in range(120):
+    for seed in first_measured(range(120)):
         case = small_case(seed, insiders=True)
         if case is None:
             continue
@@ -143,7 +144,7 @@ def test_the_audit_against_the_oracle_where_insiders_were_forgotten() -> None:
 @pytest.mark.usefixtures("told")
 def test_the_audit_against_the_oracle_where_cells_were_published_after_all() -> None:
     verdicts = []
-    for seed in range(150):
+    for seed in first_measured(range(150)):
         case = small_case(seed)
         if case is None:
             continue
@@ -169,7 +170,7 @@ def test_the_audit_against_the_oracle_where_cells_were_published_after_all() -> 
 
 def test_large_amounts_in_three_dimensions() -> None:
     hidden = 0
-    for seed in range(12):
+    for seed in first_measured(range(12)):
         rng = np.random.default_rng(seed)
         shape = (4, 3, 3)
         values = np.rint(rng.lognormal(16, 1.5, shape)).astype(np.int64) * (rng.random(shape) < 0.9)

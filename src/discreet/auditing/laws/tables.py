@@ -45,7 +45,7 @@ def by_tables(
     """
 
     def draw(group: Group) -> tuple[FloatArray, FloatArray]:
-        from discreet.feasible.draw.chain import draw_tables
+        from discreet.feasible.draw.random_tables import draw_tables
 
         drawn = draw_tables(group, precision=precision, seed=seed, workers=workers, deadline=deadline)
         return drawn.bits, drawn.error

@@ -7,8 +7,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-import typer
-
+from discreet.cli.compose import group
 from discreet.cli.lazy_group import LazyGroup, Maker
 
 WRITTEN = {
@@ -44,10 +43,4 @@ def _command(name: str) -> Callable[..., Any]:
     return command_of(METHODS[name])
 
 
-protect = typer.Typer(
-    name="protect",
-    cls=Methods,
-    no_args_is_help=True,
-    rich_markup_mode="rich",
-    help="Turn an original table into a release that can be audited and published.",
-)
+protect = group("protect", "Turn an original table into a release that can be audited and published.", cls=Methods)

@@ -195,7 +195,7 @@ def deliver(
         value = "value" if getattr(original, "responses", ()) else "count"
         released = done.release.write(kept.output, value=value, trial=done.release.trial, **kept.how)
     loss = _loss(done, original)
-    data = {**done.to_dict(), "output": str(released[0]) if len(released) == 1 else None}
+    data: dict[str, Any] = {**done.to_dict(), "output": str(released[0]) if len(released) == 1 else None}
     if loss is not None:
         data |= {"utility": loss.to_dict()["utility"], "loss": loss.to_dict()}
     data["written"] = [*map(str, kept.write(data, released)), *data.pop("agency_files", ())]

@@ -31,7 +31,7 @@ class Advised:
     order: Annotated[list[str] | None, in_advice("DIMENSION=CATEGORY,CATEGORY,… in order.")] = None
     limit: Annotated[int, in_advice("How many recodings to try before the search turns greedy.", min=1)] = 2000
 
-    def method(self, original: Original) -> _Found:
+    def method(self, original: Original) -> _FoundRedesign:
         """Return the recoding that a search finds, as a method."""
         rules = rules_of(self.rule)
         if rules and self.max_risk is not None:
@@ -48,11 +48,11 @@ class Advised:
                 limit=self.limit,
                 progress=bar,
             )
-        return _Found(advice)
+        return _FoundRedesign(advice)
 
 
 @dataclass(frozen=True)
-class _Found:
+class _FoundRedesign:
     """A search as a method, so what it found is told with the release."""
 
     advice: Advice
@@ -70,7 +70,7 @@ def redesign(
     level: Annotated[list[str] | None, in_hand("DIMENSION=LEVEL of its hierarchy; 1 is coarsest.")] = None,
     *,
     advised: Advised,
-) -> Redesign | _Found:
+) -> Redesign | _FoundRedesign:
     """Merge categories, and publish the coarser table as it is.
 
     Say what to merge, or how far to bring down the number of sensitive cells (--rule) or the risk (--max-risk). Then

@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray
 from discreet.decide.geography.directed_cuts import CutSearch
 from discreet.decide.geography.territory import Territory
@@ -50,7 +50,7 @@ class Difference:
         """How many zones are added and subtracted: 1 for a zone itself, 2 for a pair of zones, more beyond pairs."""
         return len(self.plus) + len(self.minus)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return {
             "people": self.people,
@@ -116,7 +116,7 @@ class GeographicDifferences:
             "them are in no zone that is below the threshold itself."
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return {
             "threshold": self.threshold,

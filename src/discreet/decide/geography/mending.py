@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import RequestError, require
+from discreet.core.json_types import Json
 from discreet.decide.geography.differences import GeographicDifferences, differences_of
 from discreet.decide.geography.quadtree import DEEPEST, Quadtree
 from discreet.decide.geography.territory import Territory
@@ -51,7 +51,7 @@ class CoarserZones:
             "other division alone: merge zones there too."
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         at = self.before.territory.names.index(self.division)
         return {

@@ -40,6 +40,8 @@ def _written(found: Bounds, proof: BoundProof, sheets: Sequence[PublishedTable],
     name = equations.describe(proof.position)
     value = equations.text(proof.bound)
     if proof.terms == ((proof.position, Fraction(1)),):
+        if (told := equations.reasons.get((proof.position, proof.upper))) is not None:
+            return [], f"{name} {'≤' if proof.upper else '≥'} {value}: {told()}"
         mine = _publications(found, proof.position, sheets)
         lines = ", ".join(f"{term.value} in «{term.release}»" for term in mine)
         relation = "=" if exact else "≤" if proof.upper else "≥"
@@ -47,9 +49,12 @@ def _written(found: Bounds, proof: BoundProof, sheets: Sequence[PublishedTable],
     terms: list[Term] = []
     parts: list[str] = []
     numbers: list[str] = []
+    said: list[str] = []
     rest = 0
     for i, g in sorted(proof.terms, key=lambda term: term[1] < 0):
         end = int(equations.upper[i] if (g > 0) == proof.upper else equations.lower[i])
+        if (told := equations.reasons.get((i, (g > 0) == proof.upper))) is not None:
+            said.append(f"{equations.describe(i)}: {told()}")
         if end == 0:
             rest += int(equations.lower[i] != equations.upper[i])
             continue
@@ -66,7 +71,8 @@ def _written(found: Bounds, proof: BoundProof, sheets: Sequence[PublishedTable],
     relation = "=" if exact and not rest else "≤" if proof.upper else "≥"
     left = f"; the {rest} other hidden values are at least 0" if rest > 1 else ""
     left = "; the other hidden value is at least 0" if rest == 1 else left
-    return terms, f"{name} {relation} {' = '.join([''.join(parts) or '0', *steps])}{left}"
+    why = f" ({'; '.join([*said[:TERMS], *(['…'] if len(said) > TERMS else [])])})" if said else ""
+    return terms, f"{name} {relation} {' = '.join([''.join(parts) or '0', *steps])}{left}{why}"
 
 
 def _publications(found: Bounds, i: int, sheets: Sequence[PublishedTable]) -> list[Term]:

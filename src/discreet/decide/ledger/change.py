@@ -21,7 +21,7 @@ from discreet.table.grid import Grid, recode
 
 
 @dataclass(frozen=True, eq=False)
-class Pair:
+class ReleasePair:
     """Two tables in their equations, the earlier one first, and the seconds for bounding what either hides."""
 
     old: Equations
@@ -34,17 +34,19 @@ class Pair:
         names = (name for name in self.new.space.names if name in self.old.space.names)
         return tuple(name for name in names if _leaves(self.old, name) == _leaves(self.new, name))
 
-    def laid(self, names: Sequence[str], amounts: bool) -> _Cells:
+    def laid(self, names: Sequence[str], amounts: bool) -> _ChangedCells:
         """Lay the finest cells of shared dimensions side by side."""
         decimals = max(self.old.decimals, self.new.decimals)
         scales = [10 ** (decimals - side.decimals) for side in (self.old, self.new)]
         one, other = (_values(side, names, self.time_limit) for side in (self.old, self.new))
         known = (one[0] == one[1]) & (other[0] == other[1])
         before, after = (np.where(known, ends[0], 0) * scale for ends, scale in zip((one, other), scales, strict=True))
-        return _Cells(names, [_leaves(self.new, name) for name in names], before, after, known, 10**decimals, amounts)
+        return _ChangedCells(
+            names, [_leaves(self.new, name) for name in names], before, after, known, 10**decimals, amounts
+        )
 
 
-def changes(pair: Pair, earlier: str, fewest: int, *, amounts: bool = False) -> list[Change]:
+def changes(pair: ReleasePair, earlier: str, fewest: int, *, amounts: bool = False) -> list[Change]:
     """Return the parts of a table that fewer than `fewest` people changed since an `earlier` one, as it is called.
 
     The finest cells of the dimensions whose categories are the same in both are compared, where both can be worked out
@@ -55,7 +57,7 @@ def changes(pair: Pair, earlier: str, fewest: int, *, amounts: bool = False) -> 
     >>> from discreet.table.figures import Figures
     >>> sizes = {"area": ["n", "s"], "faith": ["a", "b"]}
     >>> then, now = (Figures.from_array(x, sizes) for x in ([[40, 3], [20, 9]], [[40, 4], [31, 2]]))
-    >>> [change.where for change in changes(Pair(equations_of(then), equations_of(now)), "2023", 3)]
+    >>> [change.where for change in changes(ReleasePair(equations_of(then), equations_of(now)), "2023", 3)]
     ['area=n']
     """
     names = pair.shared
@@ -81,7 +83,7 @@ class NestedTables:
     >>> from discreet.table.equations import equations_of
     >>> from discreet.table.figures import Figures
     >>> wide, narrow = (equations_of(Figures.from_array([n, 89], {"area": ["n", "s"]})) for n in (65, 64))
-    >>> may_lie_inside(Pair(narrow, wide), Settings())
+    >>> may_lie_inside(ReleasePair(narrow, wide), Settings())
     NestedTables(text='area=n has 65 − 64 = 1 between them', larger=True)
     """
 
@@ -89,7 +91,7 @@ class NestedTables:
     larger: bool
 
 
-def may_lie_inside(pair: Pair, settings: Settings) -> NestedTables | None:
+def may_lie_inside(pair: ReleasePair, settings: Settings) -> NestedTables | None:
     """Return a small count that would follow if one table's people were among the other's, None if none would.
 
     A figure that is larger in one table and another that is larger in the other show that neither holds the other.
@@ -110,7 +112,7 @@ def may_lie_inside(pair: Pair, settings: Settings) -> NestedTables | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Cells:
+class _ChangedCells:
     """Cells of both tables side by side, in units of the last decimal."""
 
     names: Sequence[str]

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from discreet.core.json_types import Json
 from discreet.core.text import columns, finite, html_table, many
 from discreet.decide.ledger.entry import Entry
 
@@ -57,7 +58,7 @@ class LedgerFinding:
         """True where a single value is left."""
         return self.lower == self.upper
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data; an end that nothing sets is None."""
         return {
             "cell": dict(self.cell),
@@ -97,9 +98,11 @@ class Change:
         more = f"; and {len(self.cells) - 8} more cells" if len(self.cells) > 8 else ""
         return f"{who} for all that changed in {self.where} since {self.earlier}: {'; '.join(shown)}{more}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
-        cells = [{"cell": name, "before": old, "after": new, "change": new - old} for name, old, new in self.cells]
+        cells: list[Json] = [
+            {"cell": name, "before": old, "after": new, "change": new - old} for name, old, new in self.cells
+        ]
         return {"earlier": self.earlier, "where": self.where, "people": self.people, "cells": cells}
 
 
@@ -112,7 +115,8 @@ class LedgerCheck:
     one without a period is about the same time. ``left_out`` counts the releases of the ledger that were not to be
     looked at: with any of them, nothing is said about joining the ledger. ``more_zeros`` says that not all figures of 0
     that follow are listed, and ``meaning`` what safe promises, and against whom. ``head`` is the head of the ledger's
-    chain: kept elsewhere, it shows whether anything is cut off later (``ledger verify --head``).
+    chain: kept elsewhere, it shows whether anything is cut off later (``ledger verify --head``). ``beside`` are the
+    releases of amounts beside numbers, or of numbers beside amounts, by which it was judged who is there.
     """
 
     verdict: Verdict
@@ -130,6 +134,7 @@ class LedgerCheck:
     meaning: str = ""
     policy: str = ""
     head: str = ""
+    beside: tuple[Entry, ...] = ()
 
     @property
     def new(self) -> tuple[LedgerFinding, ...]:
@@ -158,6 +163,8 @@ class LedgerCheck:
     def _met(self) -> str:
         """Say which releases it was put together and compared with."""
         met = f"put together with {many(len(self.linked), 'earlier release')}" if self.linked else "on its own"
+        if self.beside:
+            met += f", beside {many(len(self.beside), 'release')} of other variables (who is there)"
         if self.compared:
             others = "about other times or populations, or with other versions of the figures"
             met += f", compared with {many(len(self.compared), 'release')} {others}"
@@ -181,7 +188,7 @@ class LedgerCheck:
             parts.append(f"{many(zeros, 'figure')} of 0 {'follows' if zeros == 1 else 'follow'}{more}")
         return parts
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         parts = {name: value for name, value in vars(self).items() if isinstance(value, tuple)}
         lists = {

@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.core.errors import DataError
 from discreet.decide.ledger.entry import Entry
-from discreet.decide.ledger.history import TAGS, Event, Head, Stored, addition, event
+from discreet.decide.ledger.history import TAGS, Head, LedgerEvent, Stored, addition, event
 
 AMENDMENTS = """
 CREATE TABLE amendment (
@@ -28,7 +28,7 @@ COLUMNS = ("id", "title", "published", "method", "dimensions", "figures", "hidde
 FATE = ("withdrawn", "reason", "unseen", "revises")
 
 
-def chained(db: sqlite3.Connection, append: Callable[[int, Event], None]) -> None:
+def chained(db: sqlite3.Connection, append: Callable[[int, LedgerEvent], None]) -> None:
     """Make a chain of the rows of version 3, as they are now, and drop them."""
     head = Head()
 

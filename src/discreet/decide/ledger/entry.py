@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
 
+from discreet.core.json_types import Json
 from discreet.decide.ledger.populations import family
 from discreet.decide.ledger.spelling import renamed, spelled
 from discreet.table.figures import Figures
@@ -80,7 +80,7 @@ class Entry:
         """True where both add up the same."""
         return spelled(self.variable) == spelled(other.variable) or (self.counts and other.counts)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         lists = {
             "dimensions": list(self.dimensions),

@@ -122,6 +122,8 @@ class GivenAway:
         """Say which cells lie in a figure that is published as 0, where nothing has to follow."""
         e = self.tables.plain
         empty: BoolArray = (e.source >= 0) & (e.lower == 0) & (e.upper == 0)
+        if self.tables.presence is not None:
+            empty[: e.positions.size] |= self.tables.presence.nobody
         if not cells.size or e.starts.size == 1:
             return empty.take(cells)
         whole = np.repeat(e.columns[e.starts[:-1]], np.diff(e.starts))
@@ -146,6 +148,8 @@ class GivenAway:
         deadline = time.monotonic() + SEARCH if limit is None else limit
         nodes = NODES if limit is None else math.inf
         given: dict[Key, Given] = {}
+        # Unions of cells that only other variables are told of are no news if they are sums of this one's own cells.
+        own = () if t.presence is None else tuple({frozenset(sheet.figures.names) for sheet in t.sheets})
         for block in t.blocks:
             mine = np.zeros(units.size, bool)
             mine[t.inner_of(block)] = True
@@ -154,7 +158,7 @@ class GivenAway:
             )
             self.open_sums |= not sums.complete
             for held, value in sums.found:
-                if not is_published(e, held):
+                if not is_published(e, held, own):
                     one = self._union(held, value)
                     given[one.key] = one
         return list(given.values())
@@ -168,10 +172,10 @@ class GivenAway:
         return Given(cell, name, size, size, NOBODY_SHOWS, key, held, units, joint=hidden)
 
     def _meet(self, system: System) -> BoolArray:
-        """Return the columns that are in equations of which old and new tables are both needed."""
+        """Return the columns that are in equations which neither old tables nor new ones state alone."""
         t, e = self.tables, self.tables.plain
         row = row_of(e.starts)
-        if not t.earlier or not row.size:
+        if not (t.earlier or t.presence) or not row.size:
             return np.zeros(e.lower.size, bool)
         count, of_row, of_column = parts(system.row, system.column, system.rhs.size, e.lower.size)
         both = np.ones(count, bool)
@@ -212,6 +216,8 @@ class GivenAway:
             with_it = [sheet for sheet in self.tables.sheets if name in sheet.figures.names]
             titles = dict.fromkeys(s.entry.title for s in with_it if own & set(s.figures.names))
             titles = titles or dict.fromkeys(sheet.entry.title for sheet in with_it)
+            if not titles and self.tables.presence is not None:
+                titles = dict.fromkeys(title.strip("«»") for title in self.tables.presence.titles)
             told |= titles
             where = " and ".join(f"«{title}»" for title in titles)
             because.append(f"{'none of it' if crossed.none else 'all of it'} is in {name}={label} by {where}")
@@ -280,8 +286,12 @@ class GivenAway:
 
     def _shown(self, i: int, found: Bounds | None = None) -> Proof:
         """Return how the bounds of a position follow, by these tables or by other bounds, in the time that is left."""
-        clock = self.settings.clock
-        return NO_PROOF if clock.late else shown(found or self.tables.found, i, self.tables.sheets, clock.deadline)
+        clock, presence = self.settings.clock, self.tables.presence
+        if clock.late:
+            return NO_PROOF
+        terms, releases, text = shown(found or self.tables.found, i, self.tables.sheets, clock.deadline)
+        told = () if presence is None or presence.told not in text else (title.strip("«»") for title in presence.titles)
+        return terms, tuple(dict.fromkeys([*releases, *told])), text
 
     def proofs(self, given: Sequence[Given]) -> list[Proof]:
         """Return the figures from which each follows, the titles of their releases, and the sum as a line of text."""
@@ -361,8 +371,11 @@ def union_name(space: Space, units: Sequence[int]) -> tuple[str, dict[str, str]]
     return ", ".join(parts) or "total", labels
 
 
-def is_published(equations: Equations, units: Sequence[int]) -> bool:
-    """Say whether a published figure is about just these units, given as indices of positions."""
+def is_published(equations: Equations, units: Sequence[int], own: Sequence[frozenset[str]] = ()) -> bool:
+    """Say whether a published figure is about just these units, given as indices of positions.
+
+    With sets of dimensions, a sum of cells in their crossing counts as published, unless the units are such cells.
+    """
     space = equations.space
     sides = [frozenset(codes.tolist()) for codes in space.grid.decode(equations.positions[list(units)])]
     if math.prod(len(side) for side in sides) != len(units):
@@ -372,5 +385,9 @@ def is_published(equations: Equations, units: Sequence[int]) -> bool:
         first = next(iter(side))
         above = (first,) if not first else axis.above(axis.nodes[first])
         ways.append([node for node in above if side == {node} or axis.under[node] == side])
+    crossed = {axis.name for axis, side in zip(space.axes, sides, strict=True) if side != {0}}
+    for names in own if not any(crossed <= names for names in own) else ():
+        if all(0 in way or axis.name in names for axis, way in zip(space.axes, ways, strict=True)):
+            return True
     at = equations.locate(space.grid.cross(ways))
     return bool((equations.source[at[at >= 0]] >= 0).any())

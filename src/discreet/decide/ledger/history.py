@@ -28,7 +28,7 @@ SHORTEST = 16
 
 
 @dataclass(frozen=True)
-class Event:
+class LedgerEvent:
     """Something that was done to the ledger: ``said`` as JSON, the digest of the chain up to here, a signature."""
 
     said: str
@@ -52,7 +52,7 @@ class Stored:
     size: int
 
 
-def event(before: Head, said: Mapping[str, Any], key: bytes | None) -> Event:
+def event(before: Head, said: Mapping[str, Any], key: bytes | None) -> LedgerEvent:
     """Return the event that follows in a chain, signed if there is a key.
 
     >>> first = event(Head(), {"event": "withdraw", "release": "1"}, None)
@@ -61,7 +61,7 @@ def event(before: Head, said: Mapping[str, Any], key: bytes | None) -> Event:
     """
     text = json.dumps(dict(said), sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     mark = _linked(before.digest, text)
-    return Event(text, mark, "" if key is None else _signed(key, mark))
+    return LedgerEvent(text, mark, "" if key is None else _signed(key, mark))
 
 
 def addition(entry: Entry, stored: Stored) -> dict[str, Any]:
@@ -92,7 +92,7 @@ class History:
     """
 
     def __init__(
-        self, path: Path, events: Sequence[Event], head: Head, bodies: Collection[str], key: bytes | None = None
+        self, path: Path, events: Sequence[LedgerEvent], head: Head, bodies: Collection[str], key: bytes | None = None
     ) -> None:
         self.path, self.head, self.signed = path, Head(), False
         self.entries: dict[str, Entry] = {}
@@ -113,7 +113,7 @@ class History:
                 "a copy"
             )
 
-    def follow(self, one: Event) -> None:
+    def follow(self, one: LedgerEvent) -> None:
         """Take in the next event; one that does not follow from those before it breaks the chain."""
         number = self.head.events + 1
         if _linked(self.head.digest, one.said) != one.digest:

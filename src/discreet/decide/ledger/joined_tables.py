@@ -10,18 +10,21 @@ from dataclasses import replace
 import numpy as np
 
 from discreet.auditing.findings import Findings
-from discreet.core.errors import DataError, InfeasibleError, RequestError
+from discreet.core.errors import DataError, DiscreetError, InfeasibleError, RequestError
 from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.text import many
 from discreet.decide.ledger.entry import Entry, PublishedTable
 from discreet.decide.ledger.joining import explicit, joined
 from discreet.decide.ledger.populations import with_population
+from discreet.decide.ledger.presence import Presence
 from discreet.decide.ledger.settings import Settings
 from discreet.feasible.bounds import Bounds, bounds
 from discreet.feasible.contradiction import reduced
 from discreet.feasible.implied_statistics import without_implied
 from discreet.feasible.statistic_ranges import with_statistics
 from discreet.table.blocks import blocks_of
-from discreet.table.equations import equations_of
+from discreet.table.equations import Equations, equations_of
+from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
 from discreet.table.space import WHOLE
@@ -32,10 +35,13 @@ REMEDIES = (
     "by a hierarchy with those of both (--hierarchy), a release of some of the people is tagged behind the whole "
     "(--population 'residents > 18+'), a total of some categories has a code of its own that is named "
     "(--part DIMENSION=CODE) and one of everybody the same code everywhere, a corrected release names the one that it "
-    "corrects (--revises ID), and another time is stated (--period). Another amount is stated by --variable, and is "
-    "not put together with these. An earlier release that should say so is retagged (discreet ledger retag ID "
-    "--reason …)"
+    "corrects (--revises ID), and another time is stated (--period). What else is added up is stated by "
+    "--variable; of amounts, only where there are some is put together with numbers. An earlier release that should "
+    "say so is retagged (discreet ledger retag ID --reason …)"
 )
+
+ONE_DRAW = 20
+"""How many figures are equal by chance alone less than once in 100,000 draws: at random rounding, 5 in 9 each."""
 
 
 def lay(sheets: Sequence[PublishedTable]) -> list[PublishedTable]:
@@ -66,20 +72,23 @@ class JoinedTables:
 
     ``protected`` are the positions that some table hides, rounds or perturbs, ``inner`` the finest cells of every block
     of dimensions, ``asked`` those of them that no table shows, and ``wrong`` the positions that are known too well.
+    ``presence`` is what tables of other variables tell about who is there.
     """
 
-    def __init__(self, sheets: Sequence[PublishedTable], settings: Settings, earlier: int = 0) -> None:
-        self.settings, self.sheets, self.earlier = settings, sheets, earlier
+    def __init__(
+        self,
+        sheets: Sequence[PublishedTable],
+        settings: Settings,
+        earlier: int = 0,
+        presence: Presence | None = None,
+    ) -> None:
+        self.settings, self.sheets, self.earlier, self.presence = settings, sheets, earlier, presence
         try:
             self._state()
         except (DataError, InfeasibleError) as error:
-            titles = list(dict.fromkeys(f"«{sheet.entry.title}»" for sheet in sheets))
-            if len(titles) < 2:
+            if presence is not None or len({sheet.entry.title for sheet in sheets}) < 2:
                 raise
-            raise type(error)(
-                f"{', '.join(titles[:-1])} and {titles[-1]} cannot all be true of one population: "
-                f"{_clash(str(error))}; {REMEDIES}{_silent([sheet.entry for sheet in sheets])}"
-            ) from None
+            raise of_one_population(error, sheets) from None
         self.scale = self.judge.scale
         self.exact = self.found.lower == self.found.upper
         small = self.asked & settings.small(self.found.lower, self.found.upper, self.scale)
@@ -94,12 +103,14 @@ class JoinedTables:
             for part in (sheet.figures for sheet in self.sheets)
         ]
         draws = list(dict.fromkeys(sheet.draw for sheet in self.sheets))
-        stated = replace(equations_of(parts), draws=tuple(draws.index(sheet.draw) for sheet in self.sheets))
+        stated = replace(self._equations(parts), draws=tuple(draws.index(sheet.draw) for sheet in self.sheets))
         self.equations = self.plain = with_statistics(stated)
         if stated.measured is not None:
-            self.plain = equations_of([replace(part, statistics=()) for part in parts])
+            self.plain = self._equations([replace(part, statistics=()) for part in parts])
         space = self.equations.space
-        self.blocks = blocks_of([frozenset(part.names) for part in parts], {a.name: len(a.nodes) for a in space.axes})
+        crossed = [frozenset(part.names) for part in parts]
+        crossed += [] if self.presence is None else self.presence.crossed
+        self.blocks = blocks_of(crossed, {a.name: len(a.nodes) for a in space.axes})
         self.protected = self.shown(self.sheets, exact=False)
         self.inner = np.zeros(self.protected.size, bool)
         for block in self.blocks:
@@ -109,6 +120,12 @@ class JoinedTables:
         # Who is in a line is asked of every sum.
         wanted = self.protected | self.asked | (~self.equations.exact & (self.settings.lines is not None))
         self.found = self.judge.bound(self.equations, np.flatnonzero(wanted))
+
+    def _equations(self, parts: Sequence[Figures]) -> Equations:
+        """State what tables say, with what others tell about who is there."""
+        if self.presence is None:
+            return equations_of(parts)
+        return self.presence.put(equations_of(parts, on=self.presence.layout))
 
     def shown(self, sheets: Sequence[PublishedTable], *, exact: bool) -> BoolArray:
         """Return which positions some of the tables show exactly, or otherwise hide, round or perturb."""
@@ -177,6 +194,39 @@ class JoinedTables:
             "audit the releases together (discreet audit)"
         ]
 
+    def drawn_again(self) -> list[str]:
+        """Say which figures of new tables were drawn anew while others show them, if nothing weighs both draws.
+
+        Figures that are all equal in so many places are one draw that is published again.
+        """
+        if self.settings.policy:
+            return []
+        found: dict[str, int] = {}
+        for k in range(self.earlier, len(self.sheets)):
+            for other in (sheet for sheet in self.sheets[:k] if sheet.draw != self.sheets[k].draw):
+                (at, mine), (there, theirs) = (self._drawn(sheet) for sheet in (self.sheets[k], other))
+                _, here, beside = np.intersect1d(at, there, return_indices=True)
+                if here.size and (here.size < ONE_DRAW or (mine[here] != theirs[beside]).any()):
+                    title = f"«{other.entry.title}»"
+                    found[title] = max(found.get(title, 0), here.size)
+        if not found:
+            return []
+        count = max(found.values())
+        return [
+            f"{many(count, 'figure')} of «{self.sheets[-1].entry.title}» {'was' if count == 1 else 'were'} drawn at "
+            f"random again after {', '.join(found)}, and without a policy only the possible values are judged, not how "
+            "likely readers of both draws find each; publish the figures that were drawn first, or give a policy with "
+            "a limit on 1/H (--policy)"
+        ]
+
+    def _drawn(self, sheet: PublishedTable) -> tuple[IntArray, IntArray]:
+        """Return where a table shows figures that were drawn at random, and the figures."""
+        part = sheet.figures
+        lower, upper = part.ranges()
+        chosen = part.where(lambda kind: kind.drawn) & (lower < upper)
+        values = part.values[chosen] * 10 ** (self.equations.decimals - part.decimals)
+        return self.equations.rows_of(part)[chosen], values
+
     def unfinished(self) -> int:
         """Return how many figures could not be bounded in time."""
         return int(np.count_nonzero(~self.found.finished & (self.protected | self.asked)))
@@ -185,6 +235,15 @@ class JoinedTables:
         """Return of how many figures the risk 1/H to a reader who knows the method cannot be shown."""
         f = self.judged
         return int(np.count_nonzero(self.found.finished[f.at] & ~f.finished & ~f.faults.any(axis=1)))
+
+
+def of_one_population(error: DataError | InfeasibleError, sheets: Sequence[PublishedTable]) -> DiscreetError:
+    """Return an error that names the releases that contradict each other, and says how to go on."""
+    *most, last = dict.fromkeys(f"«{sheet.entry.title}»" for sheet in sheets)
+    return type(error)(
+        f"{', '.join(most)} and {last} cannot all be true of one population: {_clash(str(error))}; {REMEDIES}"
+        f"{_silent([sheet.entry for sheet in sheets])}"
+    )
 
 
 def _judged(column: StatisticColumn) -> bool:

@@ -11,6 +11,7 @@ from discreet.decide.ledger.entry import PublishedTable
 from discreet.decide.ledger.given_away import PROOFS, GivenAway, Known
 from discreet.decide.ledger.joined_tables import JoinedTables, lay
 from discreet.decide.ledger.joining import unrelated
+from discreet.decide.ledger.presence import Presence
 from discreet.decide.ledger.settings import Settings
 
 
@@ -38,23 +39,42 @@ class Joint:
         )
 
 
-def joint_findings(new: Sequence[PublishedTable], earlier: Sequence[PublishedTable], settings: Settings) -> Joint:
-    """Return what all tables give away together."""
+def joint_findings(
+    new: Sequence[PublishedTable], earlier: Sequence[PublishedTable], settings: Settings, *, same: bool = True
+) -> Joint:
+    """Return what all tables give away together; without ``same`` they are only guessed to be about the same values."""
     laid = lay([*earlier, *new])
-    tables = JoinedTables(laid, settings, len(earlier))
+    found = findings_of(laid[len(earlier) :], laid[: len(earlier)], settings, same=same)
+    return replace(found, unjudged=(*found.unjudged, *of_unrelated(laid, new, earlier)))
+
+
+def findings_of(
+    new: Sequence[PublishedTable],
+    earlier: Sequence[PublishedTable],
+    settings: Settings,
+    presence: Presence | None = None,
+    before: Presence | None = None,
+    *,
+    same: bool = True,
+) -> Joint:
+    """Return what tables that were laid over each other give away, except where nothing relates them.
+
+    ``presence`` is what tables of other variables tell about who is there, and ``before`` what earlier ones do.
+    """
+    tables = JoinedTables([*earlier, *new], settings, len(earlier), presence)
     work = GivenAway(tables)
     given = work.all()
-    before: list[Known | None] = [None] * len(given)
-    itself = before
-    if earlier and given:
-        before, itself = (
-            GivenAway(JoinedTables(sheets, settings)).known(given)
-            for sheets in (laid[: len(earlier)], laid[len(earlier) :])
-        )
+    known: list[Known | None] = [None] * len(given)
+    itself = known
+    if given and earlier and (new or presence is not None):
+        known = GivenAway(JoinedTables(earlier, settings, presence=before)).known(given)
+    if given and new and (earlier or presence is not None):
+        itself = GivenAway(JoinedTables(new, settings)).known(given)
+    alone = not earlier and presence is None
     proofs = work.proofs(given[:PROOFS])
     findings, sums = [], []
-    for k, (one, known, own) in enumerate(zip(given, before, itself, strict=True)):
-        cause: Cause = "before" if known and known[2] else "itself" if not earlier or (own and own[2]) else "together"
+    for k, (one, past, own) in enumerate(zip(given, known, itself, strict=True)):
+        cause: Cause = "before" if past and past[2] else "itself" if alone or (own and own[2]) else "together"
         if one.joint and cause != "together":
             # What suppression leaves of the sum of hidden figures in its own release is judged with that release.
             continue
@@ -62,12 +82,18 @@ def joint_findings(new: Sequence[PublishedTable], earlier: Sequence[PublishedTab
         if one.joint and settings.amounts:
             sums.append(text or one.name)
             continue
-        left = min((ends[:2] for ends in (known, own) if ends), key=lambda ends: ends[1] - ends[0], default=None)
+        left = min((ends[:2] for ends in (past, own) if ends), key=lambda ends: ends[1] - ends[0], default=None)
         found = LedgerFinding(one.cell, one.name, one.lower, one.upper, left, cause, one.reason, releases, terms, text)
         findings.append(replace(found, units=one.units, sensitive=one.sensitive))
-    names = {name for sheet in (*earlier, *new) for name in sheet.figures.names}
-    unjudged = [*work.unjudged(), *_of_amounts(sums), *_unrelated(laid, len(new), names)]
-    return Joint(tuple(sorted(findings, key=_order)), tables.unfinished(), tuple(unjudged), work.more_zeros)
+    unjudged = (*work.unjudged(), *_of_amounts(sums), *(tables.drawn_again() if same else ()))
+    return Joint(tuple(sorted(findings, key=_order)), tables.unfinished(), unjudged, work.more_zeros)
+
+
+def of_unrelated(
+    laid: Sequence[PublishedTable], new: Sequence[PublishedTable], earlier: Sequence[PublishedTable]
+) -> list[str]:
+    """Say what nothing relates in tables laid over each other, the new ones last."""
+    return _unrelated(laid, len(new), {name for sheet in (*earlier, *new) for name in sheet.figures.names})
 
 
 def _of_amounts(sums: Sequence[str]) -> list[str]:

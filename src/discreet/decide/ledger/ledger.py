@@ -6,7 +6,7 @@ import datetime
 import getpass
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -31,6 +31,15 @@ FEWEST = 3
 """A change between two times that fewer people made shows who they are."""
 
 
+@dataclass(frozen=True)
+class Announced:
+    """A release that is to be published together with another one."""
+
+    release: Release
+    title: str
+    tags: Tags
+
+
 class Ledger:
     """An embedded database of what has been published, and the check of a new release against all of it.
 
@@ -49,15 +58,22 @@ class Ledger:
     """
 
     def __init__(
-        self, path: str | Path, *, create: bool = True, wait: float = WAIT, key: str | Path | bytes | None = None
+        self,
+        path: str | Path,
+        *,
+        create: bool = True,
+        wait: float = WAIT,
+        key: str | Path | bytes | None = None,
+        whole: bool = False,
     ) -> None:
         """Open a ledger, or begin one where there is none, and wait so many seconds for another writer.
 
-        With a key, or the file of one, what is added is signed, and what was signed before is checked.
+        With a key, or the file of one, what is added is signed, and what was signed before is checked. ``whole`` says
+        that a ledger of an earlier version has all its entries, although no log (``-wal``) is beside it.
         """
         self.path = Path(path)
         self._key = read_key(key)
-        self._store = Store(self.path, create=create, wait=wait)
+        self._store = Store(self.path, create=create, wait=wait, whole=whole)
         self.originals = Originals(self.path)
         self._seen: tuple[int, History] | None = None
 
@@ -248,6 +264,7 @@ class Ledger:
         policy: str | Path | Policy | None = None,
         fewest: int = FEWEST,
         beside: Sequence[str] | None = None,
+        together: Sequence[Announced] = (),
         **options: Unpack[CheckOptions],
     ) -> LedgerCheck:
         """Say what a new release gives away together with everything published before.
@@ -256,7 +273,8 @@ class Ledger:
         dimensions that they share; those about other times or populations are compared cell by cell. A population or
         period that is not stated may be the same, and is taken to be. A release and the one that it revises describe
         the same values: what one hides and the other prints is known. So do releases that print nearly the same
-        figures, whatever is said about them. The release is described as for :meth:`add`.
+        figures, whatever is said about them. Numbers and amounts of the same respondents tell each other who is there.
+        The release is described as for :meth:`add`.
 
         Args:
             release: what is to be published: a release, or a file or frame of it.
@@ -267,6 +285,7 @@ class Ledger:
             fewest: changes between two times or populations must be made by this many people at least.
             beside: ids or titles of the earlier releases that a reader holds; all of them by default, and only that
                 says whether the release can join the ledger.
+            together: releases that are published with it, and are not in the ledger yet.
             options: those below.
 
         Keyword Args:
@@ -288,15 +307,21 @@ class Ledger:
         entry = _described(release, title, None, **tags)
         rules = Settings.of(policy, **rest, amounts=not entry.counts)
         rules = replace(rules, clock=clock, workers=effort.workers, progress=effort.progress)
+        others = rules.of_others(policy, rest.get("threshold", "default"))
         past = self.history()
         every = tuple(past.entries.values())
+        announced = {f"new {number}": one for number, one in enumerate(together)}
+        coming = [_described(one.release, one.title, None, **one.tags) for one in together]
         held = every if beside is None else _held(every, beside)
+        held = (*held, *(replace(one, id=name) for name, one in zip(announced, coming, strict=True)))
         revised = _revised(past.entries, _ids(every, revises))
 
         def read(name: str) -> Release:
-            return self._read(past.entries[name], past)
+            return announced[name].release if name in announced else self._read(past.entries[name], past)
 
-        found = ReleaseCheck(release, entry, held, revised, read, rules).outcome(fewest, len(every))
+        found = ReleaseCheck(release, entry, held, revised, read, rules, others).outcome(
+            fewest, len(every) + len(coming)
+        )
         return replace(found, head=past.head.digest)
 
     # --- its life -----------------------------------------------------------------------------------------

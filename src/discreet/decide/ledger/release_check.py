@@ -8,11 +8,12 @@ from functools import cached_property
 from itertools import product
 
 from discreet.core.text import many
-from discreet.decide.ledger.change import NestedTables, Pair, changes, may_lie_inside
+from discreet.decide.ledger.change import NestedTables, ReleasePair, changes, may_lie_inside
 from discreet.decide.ledger.check_result import Change, LedgerCheck, Verdict
-from discreet.decide.ledger.entry import Entry, sheets_of
+from discreet.decide.ledger.entry import Entry, PublishedTable, sheets_of
 from discreet.decide.ledger.joined_tables import telling_beside
 from discreet.decide.ledger.joint import Joint, joint_findings
+from discreet.decide.ledger.numbers_and_amounts import meet, mixed_findings
 from discreet.decide.ledger.populations import APART, WITHIN, apart, family, lineage
 from discreet.decide.ledger.revision import alike, same_values
 from discreet.decide.ledger.settings import Settings
@@ -24,7 +25,8 @@ from discreet.table.release import Release
 class ReleaseCheck:
     """The check of one release, whose line is ``entry``, beside ``every`` release that readers hold.
 
-    ``revised`` are the ids of the releases that it corrects, and ``read`` returns what a release publishes.
+    ``revised`` are the ids of the releases that it corrects, and ``read`` returns what a release publishes. ``rules``
+    say what counts as given away of it, and ``others`` of amounts beside numbers, or of numbers beside amounts.
     """
 
     def __init__(
@@ -35,9 +37,11 @@ class ReleaseCheck:
         revised: set[str],
         read: Callable[[str], Release],
         rules: Settings,
+        others: Settings,
     ) -> None:
         self.release, self.entry, self.every, self.revised = release, entry, every, revised
         self.read, self.rules = read, rules
+        self.of_others = others
         seen = [e for e in every if not e.unseen]
         self.names = other_spellings(e.dimensions for e in (entry, *seen))
         if self.names:
@@ -47,7 +51,12 @@ class ReleaseCheck:
         # What a later release corrected is no longer said; what it says of hidden figures is.
         past = revised | {name for e in self.old for name in e.revises}
         same = [e for e in self.old if e.may_be_about(entry.population, entry.period) and e.id not in past]
-        self.linked = _linked(entry, same)
+        self.linked, self.beside = _linked(entry, same), list[Entry]()
+        corrected = revised | {name for e in seen for name in e.revises}
+        every_variable = [e for e in seen if e.may_be_about(entry.population, entry.period) and e.id not in corrected]
+        if meet([entry, *(reached_by := _linked(entry, every_variable))]):
+            self.linked = [e for e in reached_by if e.id in self.old_ids]
+            self.beside = [e for e in reached_by if e.id not in self.old_ids]
         together, mine = {e.id for e in same}, set(entry.dimensions)
         # A first version may meet the new release through others alone.
         reached = mine.union(*(e.dimensions for e in self.linked))
@@ -57,7 +66,7 @@ class ReleaseCheck:
         self.mine = sheets_of(release, entry)
         self.groups = [
             [sheet for e in group for sheet in sheets_of(read(e.id), e, self.names)]
-            for group in _worlds(entry, self.linked)
+            for group in _worlds(entry, [e for e in seen if e.id in {one.id for one in (*self.linked, *self.beside)}])
         ]
         self.joint = Joint(unjudged=(*rules.unasked, *_renamed(entry, [e for e in seen if e.id in revised])))
         self.assumed = [*_assumed(entry, self.linked), *_respelled(self.names)]
@@ -75,7 +84,7 @@ class ReleaseCheck:
         for before in self.groups:
             late += [sheet.entry for sheet in before[:1]] if self.rules.clock.late else []
             if not late:
-                self.joint |= joint_findings(self.mine, before, self.rules)
+                self._put_together(before)
         for other in self.others:
             if not self.rules.clock.late:
                 self._compare(other, fewest)
@@ -94,7 +103,7 @@ class ReleaseCheck:
             tuple(self.changes),
             tuple(self.linked),
             tuple(self.compared),
-            len(self.every) - len(self.linked) - len(self.compared),
+            len(self.every) - len({e.id for e in (*self.linked, *self.beside, *self.compared)}),
             joint.unfinished,
             joint.unjudged,
             tuple(dict.fromkeys(self.assumed)),
@@ -102,7 +111,20 @@ class ReleaseCheck:
             joint.more_zeros,
             self.rules.meaning(fewest),
             self.rules.policy,
+            beside=tuple(self.beside),
         )
+
+    def _put_together(self, before: Sequence[PublishedTable]) -> None:
+        """Put the release together with earlier ones about the same population and period."""
+        if not meet([sheet.entry for sheet in (*self.mine, *before)]):
+            own = [sheet for sheet in before if sheet.entry.same_variable(self.entry)]
+            self.joint |= joint_findings(self.mine, own, self.rules)
+            return
+        found, assumed = mixed_findings(
+            self.mine, before, lambda amounts: self.rules if amounts is self.rules.amounts else self.of_others
+        )
+        self.joint |= found
+        self.assumed += assumed
 
     def _compare(self, e: Entry, fewest: int) -> None:
         """Compare with a release about another time or population, or with other versions of the figures."""
@@ -110,11 +132,12 @@ class ReleaseCheck:
         both = f"«{e.title}» and «{entry.title}»"
         stated = e.id in self.revised or (e.id in self.old_ids and e.may_be_about(entry.population, entry.period))
         repeated = False
-        for before in self.groups:
+        for every in self.groups:
+            before = [sheet for sheet in every if sheet.entry.same_variable(entry)]
             why = "a later release revises the other" if stated else alike([*before, *self.mine], theirs)
             if why:
                 repeated = True
-                self.joint |= same_values(self.mine, before, theirs, self.rules, why)
+                self.joint |= same_values(self.mine, before, theirs, self.rules, why, stated=stated)
             if why and not stated:
                 self.assumed.append(f"{both} were taken to describe the same values, as {why}")
         strangers = e.id not in self.revised and apart(e.population, entry.population)
@@ -128,7 +151,7 @@ class ReleaseCheck:
             self.joint |= Joint(unjudged=(f"{told} of {both} were not compared: what their change gives away is open",))
         limit = self.rules.clock.left
         for new, old in product(self.laid, [equations_of(sheet.figures) for sheet in theirs] if changed else []):
-            pair = Pair(old, new, limit)
+            pair = ReleasePair(old, new, limit)
             self.changes += changes(pair, f"«{e.title}»", fewest, amounts=self.rules.amounts)
             if e.may_be_about("", entry.period) and not stated and (inside := may_lie_inside(pair, self.rules)):
                 self.joint |= Joint(unjudged=(_nested(e, entry, inside),))

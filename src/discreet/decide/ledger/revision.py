@@ -45,16 +45,18 @@ def same_values(
     old: Sequence[PublishedTable],
     settings: Settings,
     why: str,
+    *,
+    stated: bool = True,
 ) -> Joint:
     """Return what follows if an older release describes the same values as a new one and ``earlier`` ones beside it.
 
-    ``why`` is the reason for taking the values to be the same.
+    ``why`` is the reason for taking the values to be the same, and ``stated`` says that somebody says so.
     """
     about = new[0].entry
     entry = replace(old[0].entry, population=about.population, period=about.period)
     theirs = [replace(sheet, entry=entry) for sheet in old]
     try:
-        return joint_findings(new, [*earlier, *theirs], settings)
+        return joint_findings(new, [*earlier, *theirs], settings, same=stated)
     except (DataError, InfeasibleError):
         # Some figures were corrected.
         pass

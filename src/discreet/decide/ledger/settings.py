@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypedDict
 
@@ -97,6 +97,19 @@ class Settings:
         lines = asked.rules.group_disclosure if asked.rules.combine == "any" else None
         return cls(asked.rules.threshold, limits, "method", asked.zeros, lines, policy=asked.name)
 
+    def of_others(
+        self, policy: str | Path | Policy | None, threshold: float | Literal["default"] | None = "default"
+    ) -> Settings:
+        """Return what counts as given away of amounts beside numbers, or of numbers beside amounts.
+
+        What a policy asks of contributors was judged with the amounts' own release.
+        """
+        if not self.amounts:
+            return replace(self, threshold=None, law="interval", lines=None, amounts=True, unasked=())
+        asked = None if policy is None else Policy.load(policy).rules.threshold
+        given = threshold if threshold != "default" else asked or float(THRESHOLD)
+        return replace(self, threshold=given, amounts=False, unasked=())
+
     def judge(self, equations: Equations) -> Judge:
         """Return the judge of an audit, for an outsider who asks about single figures."""
         return Judge(
@@ -145,9 +158,11 @@ class Settings:
             "every change since another time or population, in categories of both, was made by "
             f"{fewest} {people} or more"
         )
+        likely = "" if limits.dr is not None and self.law == "method" else " how likely each of the values left is,"
         return (
-            f"Safe means, against a reader of these releases: {'; '.join(parts)}. What respondents know by their own "
-            "part, and the risk of each table on its own, are not judged here (assess, audit)"
+            f"Safe means, against a reader of these releases: {'; '.join(parts)}; and numbers and amounts of the same "
+            f"respondents give no more away together. What respondents know by their own part,{likely} and the risk of "
+            "each table on its own, are not judged here (assess, audit)"
         )
 
 

@@ -9,6 +9,7 @@ committed is in the one file, so a copy of it is whole, and it can be read where
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -17,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import DataError, LimitError, RequestError
-from discreet.core.files import PRIVATE_FOLDER, new_whole, sync_folder, write_whole
+from discreet.core.files import PRIVATE_FOLDER, new_whole, remove_orphans, sync_folder, write_whole
 from discreet.decide.ledger.earlier_versions import AMENDMENTS, chained
-from discreet.decide.ledger.history import Event, Head
+from discreet.decide.ledger.history import Head, LedgerEvent
 
 APPLICATION = 0x64697363
 """Marks the file as a ledger: the letters «disc»."""
@@ -43,8 +44,11 @@ TABLES = (
 class Store:
     """An open ledger file. What cannot be written can still be read."""
 
-    def __init__(self, path: Path, *, create: bool, wait: float = WAIT) -> None:
-        """Open the file, or begin a new one where that is asked for."""
+    def __init__(self, path: Path, *, create: bool, wait: float = WAIT, whole: bool = False) -> None:
+        """Open the file, or begin a new one where that is asked for.
+
+        ``whole`` says that one of an earlier version has all its entries, although no log is beside it.
+        """
         self.path, self.wait = path, wait
         if path.is_dir():
             raise RequestError(f"{path} is a folder; name the ledger's file")
@@ -57,6 +61,8 @@ class Store:
                 )
             new_whole(path, _lay_out)
         self._refuse_cut()
+        # Opening a file makes a log, so this is the moment to see whether one came with it.
+        self._unlogged = self._logged() and not self._log.exists() and not whole
         self.writable = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
         with self._told("opened"):
             self._db = self._opened()
@@ -84,17 +90,24 @@ class Store:
         if size < (65536 if page == 1 else page) * pages and not any(file.exists() for file in journals):
             raise DataError(f"{self.path} is no ledger, or is damaged (it was cut short); restore it from a copy")
 
+    @property
+    def _log(self) -> Path:
+        return self.path.with_name(f"{self.path.name}-wal")
+
+    def _logged(self) -> bool:
+        """Say whether the file is one whose last entries may be in a log beside it, as in earlier versions."""
+        with self.path.open("rb") as stream:
+            return stream.read(20)[18:20] == b"\2\2"
+
     def _opened(self) -> sqlite3.Connection:
         if self.writable:
             return sqlite3.connect(self.path, timeout=self.wait, isolation_level=None)
-        with self.path.open("rb") as stream:
-            logged = stream.read(20)[18:20] == b"\2\2"
-        log = self.path.with_name(f"{self.path.name}-wal")
-        if logged and log.exists() and log.stat().st_size:
+        if self._logged() and self._log.exists() and self._log.stat().st_size:
             raise RequestError(
-                f"{self.path} cannot be written, and part of it is in {log.name}; copy both to a folder of your own"
+                f"{self.path} cannot be written, and part of it is in {self._log.name}; copy both to a folder of your "
+                "own"
             )
-        where = f"{self.path.absolute().as_uri()}?mode=ro{'&immutable=1' if logged else ''}"
+        where = f"{self.path.absolute().as_uri()}?mode=ro{'&immutable=1' if self._logged() else ''}"
         found = sqlite3.connect(where, uri=True, timeout=self.wait, isolation_level=None)
         if int(found.execute("PRAGMA user_version").fetchone()[0]) >= SCHEMA:
             return found
@@ -107,6 +120,12 @@ class Store:
     def _begin(self) -> None:
         """Check whose file this is, and bring an older one up to date."""
         self._refuse_others()
+        if self._unlogged:
+            raise DataError(
+                f"{self.path} is of an earlier version, which kept its last entries in {self._log.name}, and that file "
+                "is not here. If the ledger was copied, copy both; if no program had it open and nothing is missing, "
+                "say so once (discreet ledger verify --whole)"
+            )
         self._db.execute("PRAGMA trusted_schema=OFF")
         if self._db.execute("PRAGMA journal_mode").fetchone()[0] == "wal":
             self._without_log()
@@ -200,14 +219,14 @@ class Store:
         """Take in the figures of a release."""
         self._db.execute("INSERT INTO figures VALUES (?, ?)", (release, body))
 
-    def append(self, number: int, event: Event) -> None:
+    def append(self, number: int, event: LedgerEvent) -> None:
         """Put an event at the end of the chain, as its ``number``-th."""
         self._db.execute("INSERT INTO event VALUES (?, ?, ?, ?)", (number, event.said, event.digest, event.signature))
         self._db.execute("UPDATE head SET events = ?, digest = ?", (number, event.digest))
 
-    def events(self) -> list[Event]:
+    def events(self) -> list[LedgerEvent]:
         """Return the whole chain."""
-        return [Event(*row) for row in self.read("SELECT said, digest, signature FROM event ORDER BY number")]
+        return [LedgerEvent(*row) for row in self.read("SELECT said, digest, signature FROM event ORDER BY number")]
 
     def faults(self) -> list[str]:
         """Return what SQLite finds wrong with the file."""
@@ -291,6 +310,7 @@ class Originals:
         """Name the copies of releases that are in the ledger, and remove those that never came to be in it."""
         if not self.folder.is_dir():
             return
+        remove_orphans(self.folder, rf".+{re.escape(self.PENDING)}")
         for pending in self.folder.glob(f"*{self.PENDING}"):
             with suppress(OSError):
                 kept = pending.with_suffix("")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
 
+from discreet.core.json_types import Json
 from discreet.core.text import many
 
 
@@ -28,7 +28,7 @@ class Verification:
         found = f" It holds everything up to the head {self.kept[:16]}… that was kept." if self.kept else ""
         return f"The chain of {many(self.events, 'event')} and {many(self.releases, 'release')} is whole.{by}{found}"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return {**asdict(self), "sentence": self.sentence}
 

@@ -111,11 +111,13 @@ def drawn_keys(original: Table | Tabulation, seed: Seed) -> IntArray:
     if original.names not in original.margins:
         raise RequestError(
             f"the finest cells, {' × '.join(original.names)}, were not tabulated, so keys of margins cannot be "
-            "added up from them; tabulate with record keys (KeyedTable.from_records, --key)"
+            "added up from them; tabulate them, in a plan by a table that crosses them all, or give records keys "
+            "(KeyedTable.from_records, --key)"
         )
     inner = original.table()
+    drawn = rng.integers(0, KEYS, inner.cells.size)
     # Sums of keys are laid out like counts; 2³² means the key 0, because counts are 1 or more.
-    keyed = Table(inner.dimensions, inner.cells, rng.integers(1, KEYS + 1, inner.cells.size), inner.impossible)
+    keyed = Table(inner.dimensions, inner.cells, np.where(drawn > 0, drawn, KEYS), inner.impossible)
     sums = Tabulation.from_table(keyed, hierarchies={axis.name: axis.hierarchies for axis in original.axes})
     keys: IntArray = sums.records[locate(sums.cells, original.cells)] % KEYS
     return keys

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.core.files import write_text
+from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import Face, Result
 from discreet.protect.cell_key.max_entropy import max_entropy, span, variance_range
@@ -111,7 +111,7 @@ class PTable(Result):
                 lines.append(f"{count};{count + noise};{_number(chance)};{noise};{_number(below)}")
         write_text(path, "\n".join(lines) + "\n")
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the table as plain data."""
         mean, variance = self.moments()
         return {

@@ -11,11 +11,12 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from discreet.core.errors import DataError, InfeasibleError, RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress, tell
 from discreet.core.text import Face, Result
@@ -76,7 +77,7 @@ class MergeStep:
         parts = [f"{name}: {', '.join(dict.fromkeys(groups.values()))}" for name, groups in self.recoding.items()]
         return "; ".join(parts) or "nothing is merged"
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return {**vars(self), "recoding": {name: dict(groups) for name, groups in self.recoding.items()}}
 
@@ -125,7 +126,7 @@ class Advice(Result):
             f"{self.chosen.share:.1%} of the entropy ({sure}): {self.chosen.sentence}."
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data, as ``--json`` prints it."""
         return {
             **{name: getattr(self, name) for name in ("bound", "proven", "least", "tried")},

@@ -37,6 +37,8 @@ class Redesign(MethodBase):
 
     groups: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = ()
     name: ClassVar[str] = "redesign"
+    # Nothing is drawn, and groups stay where their first categories are.
+    any_order: ClassVar[bool] = False
 
     @classmethod
     def of(cls, recoding: Recoding) -> Redesign:

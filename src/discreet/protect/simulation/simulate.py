@@ -169,9 +169,9 @@ class Simulation(InnerMethod):
             return draw_sequential(F, table.shape, model, rng, size), engine, None
         if fiber is not None:
             return fiber.draw(rng, size), engine, None
-        from discreet.protect.simulation.walk import Chain
+        from discreet.protect.simulation.walk import MarkovChain
 
-        drawn, mixing = Chain(F, table.shape, model, self.law_name, table.impossible).draw(rng, size, progress)
+        drawn, mixing = MarkovChain(F, table.shape, model, self.law_name, table.impossible).draw(rng, size, progress)
         return drawn, engine, mixing
 
 

@@ -39,7 +39,7 @@ LONGEST = 400_000_000
 """The most steps of one chain."""
 
 
-class Chain:
+class MarkovChain:
     """The chain over the tables with the margins of one table, and its law."""
 
     def __init__(self, F: IntArray, shape: tuple[int, ...], model: Model, law: str, impossible: IntArray) -> None:

@@ -16,6 +16,7 @@ import numpy as np
 from discreet.core.errors import DataError, LimitError
 from discreet.core.highs import Program
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.core.proportional_fitting import factors
 from discreet.core.sparse import Rows, parts
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
@@ -60,7 +61,7 @@ def spread(equations: Equations) -> IntArray | None:
 
 def _log(wanted: FloatArray, given: FloatArray) -> FloatArray:
     """Return the logarithm of the factor that makes one figure of another; nothing becomes next to nothing."""
-    ratio = np.maximum(wanted, 0.0) / np.where(given > 0, given, 1.0)
+    ratio = factors(np.maximum(wanted, 0.0), given)
     return np.where(given > 0, np.log(np.maximum(ratio, 1e-9)), 0.0)
 
 

@@ -128,7 +128,10 @@ class Suppression:
             if given not in known:
                 raise RequestError(f"{name} is {given!r}; it is {', '.join(map(repr, known))}")
         if not self.rules and not self.wishes and self.risk is None:
-            raise RequestError("nothing says which cells are sensitive; give rules, cells, or a bound on the risk")
+            raise RequestError(
+                "nothing says which cells are sensitive; give a rule (rules=, --rule threshold=3), name "
+                "cells (wishes=, --apriori), or bound the risk (risk=, --risk)"
+            )
         if self.risk is not None and not self.risk > 0:
             raise RequestError(f"the bound on the risk is {self.risk}; give a number above 0")
         if self.risk is not None and 1 / self.risk > MOST_BITS:
@@ -234,6 +237,11 @@ def tabulations(originals: Original | Sequence[Original], empty: bool = False) -
             raise RequestError(f"a {type(one).__name__} is no table; give tables or tabulations")
         table = Tabulation.from_table(one) if isinstance(one, Table) else one
         made.append(table.with_empty_cells() if empty else table)
+    if len({bool(table.responses) for table in made}) > 1:
+        raise RequestError(
+            "one of the linked tables is of amounts and another of numbers, which are not equal; protect numbers and "
+            "amounts one by one and check them together (discreet ledger check --variable), or in one plan"
+        )
     return tuple(made)
 
 

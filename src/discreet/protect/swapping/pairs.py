@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.sparse import starts_of
 from discreet.core.text import html_table
@@ -184,7 +184,7 @@ class SwapReport:
             found.append("The rate is used up before all risky ones moved; raise it.")
         return tuple(found)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return {
             "units": self.units,

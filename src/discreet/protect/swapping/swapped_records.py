@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.json_types import Json
 from discreet.core.numerics import IntArray
 from discreet.core.random import Seed, generator
-from discreet.protect.record_rows import arrow_records, column_codes, like
+from discreet.protect.record_rows import arrow_records, column_codes, like, rows_by_name
 from discreet.protect.swapping.pairs import SwapPlan, SwapReport, Units, choose, counts_in
 
 LARGEST_HOUSEHOLD = 500
@@ -26,7 +27,7 @@ class SwappedRecords:
     records: Any
     report: SwapReport
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return what was done as plain data."""
         return {**self.report.to_dict(), "notes": list(self.report.notes), "sentence": str(self.report)}
 
@@ -42,8 +43,7 @@ class SwappedRecords:
 def swap_records(records: Any, method: SwapPlan, seed: Seed = None) -> SwappedRecords:
     """Swap the areas of records, or of whole households, that agree on the matching variables.
 
-    The same seed gives the same result whatever the order of the rows, but for records with the same area, keys and
-    matching variables.
+    The same seed gives the same result whatever the order of the rows.
 
     Args:
         records: a pandas, polars or Arrow frame, or a CSV or Parquet file, one row per person.
@@ -65,6 +65,8 @@ def swap_arrow(arrow: pa.Table, method: SwapPlan, seed: Seed) -> tuple[pa.Table,
     for name in (method.area, *method.match, *(method.keys or ()), *method.carry):
         if name not in arrow.column_names:
             raise RequestError(f"there is no column {name!r}; {nearest(name, arrow.column_names)}")
+    order = rows_by_name(arrow)
+    arrow = arrow.take(order)
     area, areas = column_codes(arrow, method.area)
     method.check_areas(areas)
     match, keys = _combined(arrow, method.match), _combined(arrow, method.keys or method.match)
@@ -81,7 +83,8 @@ def swap_arrow(arrow: pa.Table, method: SwapPlan, seed: Seed) -> tuple[pa.Table,
         place = arrow.column_names.index(name)
         arrow = arrow.set_column(place, arrow.schema.field(name), arrow[name].take(pa.array(rows)))
     what = "people" if method.household is None else "households"
-    return arrow, SwapReport.of(units, swaps, pairs, method.threshold, what), largest
+    back = arrow.take(np.argsort(order))
+    return back, SwapReport.of(units, swaps, pairs, method.threshold, what), largest
 
 
 def _combined(arrow: pa.Table, names: Sequence[str]) -> IntArray:

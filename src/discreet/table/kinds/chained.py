@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from discreet.core.errors import RequestError
+from discreet.core.json_types import Json
 from discreet.core.numerics import IntArray
 from discreet.table.kinds.exact_hidden import Exact
 from discreet.table.kinds.kind import UNBOUNDED, Kind
@@ -72,7 +73,7 @@ class Chained(Kind):
         """Return the same in smaller units."""
         return replace(self, kinds=tuple(kind.scaled(scale) for kind in self.kinds))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the kinds as plain data."""
         return {"name": self.name, "kinds": [kind.to_dict() for kind in self.kinds]}
 

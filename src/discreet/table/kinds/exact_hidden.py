@@ -16,6 +16,7 @@ class Exact(Kind):
     """The true values."""
 
     name = "exact"
+    drawn = False
     exact = True
     stated = True
 
@@ -29,6 +30,7 @@ class Added(Kind):
     """Sums of published figures; they add nothing to these, and enter no equation."""
 
     name = "added"
+    drawn = False
     summed = True
     words = "added up from published figures"
 
@@ -42,6 +44,7 @@ class Unshown(Kind):
     """Figures that are not shown; they may be said to be at ``least`` and at ``most`` so much."""
 
     units = ("least", "most")
+    drawn = False
 
     least: int | None = field(default=None, repr=False)
     most: int | None = field(default=None, repr=False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError, require
+from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.registry import Registry
 
@@ -85,6 +86,8 @@ class Kind(metaclass=_Named):
     """Whether the figure is a sum of published ones, and adds nothing to them."""
     signed: ClassVar[bool] = False
     """Whether a published count can be negative."""
+    drawn: ClassVar[bool] = True
+    """Whether the figure may be a random draw, so one drawn anew says more."""
     tied: ClassVar[bool] = False
     """Whether a reader who solves for all figures at once may narrow the ranges: then no interval is called safe."""
 
@@ -189,7 +192,7 @@ class Kind(metaclass=_Named):
         given = {name: getattr(self, name) for name in (*self.units, "hides")}
         return replace(self, **{name: value * scale for name, value in given.items() if value is not None})
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Json]:
         """Return the name and the parameters that are set, as plain data.
 
         >>> Kind("random", base=3).to_dict()

@@ -47,6 +47,7 @@ class Conventional(Controlled):
     """Every figure is the nearest multiple: y came from [y − b/2, y + b/2); domingo2002 section 4.2."""
 
     name = "conventional"
+    drawn = False
     stated = True
 
     def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:

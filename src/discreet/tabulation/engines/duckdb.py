@@ -155,7 +155,10 @@ class DuckDbSession(EngineSession):
             raise DataError(
                 f"{place}: {column!r} is empty; write the number, or leave such records out (missing='drop')"
             )
-        raise DataError(f"{place}: {column!r} is {value!r}, which is not a number; correct it, or the decimal sign")
+        raise DataError(
+            f"{place}: {column!r} is {value!r}, which is not a number; correct it"
+            + (", or state the decimal sign (decimal=',', --decimal ,)" if "," in str(value) else "")
+        )
 
     def _refuse_infinite(self, column: str) -> None:
         place = self._place(f"NOT isfinite({self.input.number(column)})")

@@ -6,6 +6,7 @@ import { batch } from "./batch.js";
 import { browse } from "./browse.js";
 import { el, failure, figure, fill, progressBar } from "./dom.js";
 import { printed } from "./cells.js";
+import { plans } from "./plan.js";
 import { sheets } from "./sheets.js";
 import { change, state } from "./state.js";
 
@@ -14,7 +15,7 @@ const OPENED = /\.(csv|tsv|txt|parquet|xlsx|tab)$/i;
 export async function open(screen, { still }) {
   const picker = el("input", { type: "file", id: "file", multiple: true, "aria-label": "Choose files", on: { change: (e) => take([...e.target.files]) } });
   const notice = el("div", {});
-  const drop = el("div", { class: state.file ? "drop small-drop" : "drop", on: {
+  const drop = el("div", { class: state.file || bench.plans.length ? "drop small-drop" : "drop", on: {
     dragover: (e) => { e.preventDefault(); drop.classList.add("over"); },
     dragleave: () => drop.classList.remove("over"),
     drop: (e) => { e.preventDefault(); drop.classList.remove("over"); take([...e.dataTransfer.files]); },
@@ -41,7 +42,7 @@ export async function open(screen, { still }) {
   const examples = el("div", { class: "chips" }, bench.examples.map((name) => el("button", { type: "button", "data-example": name, on: { click: async () => { bench.files = (await post(`examples/${name}`, {})).files; await choose(`${name}.csv`); } } }, name.replaceAll("_", " "))));
   const below = el("div", {});
   fill(screen, drop, notice, files.length ? el("section", { class: "panel" }, el("h2", {}, "Files of this session"), list, beside.length ? el("p", { class: "small quiet", id: "beside" }, `Beside them: ${beside.map((f) => f.name).join(", ")}`) : null) : null,
-    below, files.length > 1 ? batch(files, choose) : null, el("section", { class: "panel" }, el("h2", {}, state.file ? "Bundled tables" : "Or try a bundled table"), examples));
+    plans(choose), below, files.length > 1 ? batch(files, choose) : null, el("section", { class: "panel" }, el("h2", {}, state.file ? "Bundled tables" : "Or try a bundled table"), examples));
   if (!state.file) { showCommand("discreet workbench"); return; }
   fill(below, el("p", { class: "quiet" }, `looking into ${state.file} …`));
   const sheet = /\.xlsx$/i.test(state.file) ? await sheets(state.file, choose).catch(() => null) : null;

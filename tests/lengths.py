@@ -1,0 +1,18 @@
+"""Tests with few cases in every run and many in the long one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+
+def few_or_long(names: str | Sequence[str], few: object, many: object) -> pytest.MarkDecorator:
+    """Run a test with few cases, unmeasured, and with many where long tests are asked for.
+
+    Arguments of several names are tuples.
+    """
+    several = not isinstance(names, str)
+    both = ((few, pytest.mark.unmeasured), (many, pytest.mark.long))
+    params = [pytest.param(*(case if several else (case,)), marks=mark) for case, mark in both]  # type: ignore[misc]
+    return pytest.mark.parametrize(names, params, ids=["few", "many"])
