@@ -121,7 +121,10 @@ def _write(path: Path, world: World, rows: Sequence[Line]) -> None:
 SUPPRESSED = 'as_is = "{}"\ninsiders = "none"\n[rules]\nthreshold = {}\n[limits]\n{}[[protections]]\nname = "suppress"'
 """A policy under which suppression may pass, with statistics of true values beside it."""
 SAFE = "where=safe"
-VARIANTS = {"coarser": {"decimals": 0}, "ranges": {"decimals": 0, "rounding": "down", "step": 10}}
+VARIANTS: dict[str, dict[str, Any]] = {
+    "coarser": {"decimals": 0},
+    "ranges": {"decimals": 0, "rounding": "down", "step": 10},
+}
 """What a comparison offers beside suppressed figures."""
 
 

@@ -77,7 +77,7 @@ def test_three_hundred_schools_are_assessed_and_released_by_one_command(tmp_path
     assert rates > 5000
 
 
-@pytest.mark.parametrize("protection", ["suppress", "controlled-rounding:base=3", "random-rounding:base=3"])
+@pytest.mark.parametrize("protection", ["suppress", "controlled-rounding:base=3", "random-rounding:base=5"])
 def test_every_format_holds_statistics_of_what_is_published(protection: str, tmp_path: Path) -> None:
     people(tmp_path)
     defined = '["pct=percentage, over=sex", "per=rate, per=1234"]'

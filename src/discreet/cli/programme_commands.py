@@ -29,11 +29,11 @@ def new(
     example: options.ExampleRecords = None,
     total: Annotated[list[str] | None, option("COLUMN=CODE: the total of a column of requested cells.")] = None,
     json: options.Json = False,
-    output: Annotated[Path | None, option("The plan; it is printed without one.")] = None,
+    output: Annotated[Path | None, option("Where to write the plan; by default it is printed.")] = None,
 ) -> None:
     """Draft a plan: from records, from a list of tables, from the cells that a template asks for, or from a folder.
 
-    The draft says in comments what could not be known. Read it, correct it, and look at it with discreet plan check.
+    The draft says in comments what could not be known. Read and correct it, then run discreet plan check.
 
     Examples:
         discreet plan new firms.csv -o plan.toml  # every pair of dimensions of some records
@@ -105,17 +105,17 @@ def run(
     file: Annotated[Path | None, argument("The plan: a .toml file, or a folder of finished tables.", "PLAN")] = None,
     example: options.ExampleRecords = None,
     previous: Annotated[
-        Path | None, option("The folder of the last run, whose pattern is kept where that is safe.")
+        Path | None, option("The folder of the last run; its pattern is kept where that is safe.")
     ] = None,
     publish: Annotated[bool, option("Enter what is published into the ledger that the plan names.")] = False,
     draw: options.Draw,
     workers: options.Workers = None,
     json: options.Json = False,
-    output: Annotated[Path | None, option("The folder that is written; by default what the plan says.")] = None,
+    output: Annotated[Path | None, option("The folder to write to; by default the plan's own.")] = None,
 ) -> None:
     """Run a plan: tabulate once, protect each cluster in one problem, audit, and write tables, record and report.
 
-    What is finished is kept: a run that was stopped goes on, and a later one works on what changed alone. Exit code 1
+    Finished work is kept: a run that was stopped resumes, and a later run redoes only what changed. The exit code is 1
     if a table must not be released; such tables are not written.
 
     Examples:

@@ -256,11 +256,26 @@ def _compiling(kernel: Kernel[..., Any], around: dict[str, Any]) -> Any:
     function.__qualname__, function.__module__ = old.__qualname__, old.__module__
     try:
         made: Any = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+        _forget_what_is_unreadable(made)
     except RuntimeError:
         # Neither the package's folder nor the user's can be written: compile anew in every process.
         made = numba.njit(nogil=True, error_model="numpy")(function)
     _kernel_of[function] = kernel
     return made
+
+
+def _forget_what_is_unreadable(made: Any) -> None:
+    """Have a list of compiled code that cannot be read taken for none: another version left it, or a disk ran full."""
+    kept = made._cache._cache_file
+    listed = kept._load_index
+
+    def readable() -> Any:
+        try:
+            return listed()
+        except Exception:  # what reading a pickle of other code may raise has no common name
+            return {}
+
+    kept._load_index = readable
 
 
 _kernel_of: dict[object, Kernel[..., Any]] = {}

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from discreet.core.errors import DataError, undamaged
+from discreet.core.errors import DataError, InfeasibleError, undamaged
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.decide.assess import assess_subject
@@ -21,16 +21,18 @@ from discreet.decide.policy import Policy
 from discreet.decide.provenance import canonical, digest, versions
 from discreet.decide.subject import Subject
 from discreet.feasible.implied_statistics import without_implied
-from discreet.programme.crossings import Crossing
+from discreet.programme.crossings import Crossing, Group
 from discreet.programme.finished import FinishedCells
 from discreet.programme.originals import ClusterCells
 from discreet.programme.projections import part_axis, projected, subsets
 from discreet.programme.stacking import INDICATOR
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
+from discreet.table.kinds import UNBOUNDED, Kind
 from discreet.table.published_statistics import with_published
 from discreet.table.release import Release
 from discreet.table.statistic import Statistic
+from discreet.table.tabulation import Tabulation
 
 Cells: TypeAlias = ClusterCells | FinishedCells
 SAVED = 2
@@ -280,6 +282,44 @@ def _with_statistics(task: Task, parts: Sequence[Figures]) -> tuple[list[Figures
     return made, [(True, f"statistics are those of the published figures, and reveal no more (published: {told})")]
 
 
+def _shows_all(group: Group, part: Figures, whole: Tabulation) -> bool:
+    """Say whether a table of the group shows everything down to the finest level, so readers can add up its sums."""
+    depth = {name: max(tree.depth for tree in whole.axis(name).hierarchies) for name in part.names if name != INDICATOR}
+    return any(
+        not one.where and all(one.levels.get(name, -1) >= deep for name, deep in depth.items()) for one in group.tables
+    )
+
+
+def _without_parts(part: Figures, whole: Tabulation) -> Figures:
+    """State sums of figures that no table shows as what they are to a reader: as far off as all their parts may be.
+
+    With n cells below a sum, each at most b away from its true value, the sum is at most n·b away from its own.
+    """
+    summed = part.where(lambda kind: kind.summed)
+    if not summed.any():
+        return part
+    far = 0
+    for k in np.unique(part.kind[~summed]).tolist():
+        values = part.values[part.kind == k].astype(np.int64)
+        lower, upper = part.kinds[k].range(values)
+        far = max(far, int((upper - values).max()), int((values - lower).max()))
+    if far >= UNBOUNDED // 2:
+        raise InfeasibleError(
+            "some tables show sums of figures that no table shows and that may be anything; publish the finest level, "
+            "or take another protection"
+        )
+    below = np.ones(len(part), np.int64)
+    for (name, labels), code in zip(part.labels.items(), part.codes.T, strict=True):
+        axis = whole.axis(name)
+        nodes = [axis.places[axis.total if part.is_total(name, label) else label] for label in labels]
+        below *= np.array([max(len(axis.under[node]), 1) for node in nodes])[code]
+    sizes, which = np.unique(below[summed], return_inverse=True)
+    kind = part.kind.copy()
+    kind[summed] = len(part.kinds) + which
+    own = tuple(Kind("perturbed", bound=max(int(size) * far, 1)) for size in sizes)
+    return replace(part, kinds=(*part.kinds, *own), kind=kind)
+
+
 def _cut(release: Release, cells: Cells, table: Crossing) -> Figures:
     """Return the figures of one table, with the categories of its people and its indicator as labels."""
     parts, groups = release.parts(), cells.cluster.groups
@@ -312,6 +352,8 @@ def _cut(release: Release, cells: Cells, table: Crossing) -> Figures:
     trees |= {name: whole.axis(name).hierarchies for name in columns if name in axes and name not in table.where}
     first = next(iter(table.levels))
     order = [*table.levels, *(name for name in columns if name not in table.levels)]
+    if isinstance(cells, ClusterCells) and not _shows_all(groups[number], part, cells.whole):
+        part = _without_parts(part, cells.whole)
     return replace(
         part,
         labels={name: columns[name][0] for name in order},

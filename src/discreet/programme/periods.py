@@ -209,7 +209,7 @@ class Steady:
                 facts.append(Fact(fact.cell, float(np.ceil(fact.lower)), float(np.floor(fact.upper))))
             else:
                 beyond += 1
-        note = f"Safe too against a reader who knows the last figures, and that they changed by at most {growth:g}%."
+        note = f"Also safe against a reader who knows the last figures and that they changed by at most {growth:g}%."
         if beyond:
             note += f" {many(beyond, 'figure')} changed by more, which that reader does not expect."
         return (Attacker("reader of the last figures", knows=tuple(facts)),), (note,)

@@ -40,7 +40,7 @@ class RecordsPart(PlanPart):
     """Where the records are, and what their columns mean, as for :func:`discreet.tabulate`.
 
     ``files`` are CSV, Parquet or DuckDB files, or a pattern; a database also names its ``table`` or a ``query``.
-    ``decimals`` rounds every amount of every record, so that sums agree in all tables to the last decimal. ``period``
+    ``decimals`` rounds every amount of every record: sums then agree in all tables to the last decimal. ``period``
     is a column of the records that says when, for plans whose tables are of several periods. Cell keys are
     those of the column ``key``, or hashes of the columns ``identify`` under the secret in the file ``secret``.
     """
@@ -309,7 +309,7 @@ class Programme(PlanPart):
             dimensions = [self.dimension(name)[0] for name in table.by]
             for name in table.where:
                 if name in dimensions:
-                    yield (*here, "where"), f"{name!r} is crossed already; leave it out of one of them"
+                    yield (*here, "where"), f"{name!r} is crossed too; name it in by or in where, not in both"
             for text in self._faults_of_statistics(table, dimensions):
                 yield (*here, "statistics"), text
 

@@ -1,7 +1,7 @@
 """A plan run: tabulated once, every cluster protected and audited, everything checked together, written whole.
 
-What is finished is kept beside the outputs, each cluster in one file that is written in one step. A run that was killed
-goes on from there, and a later run works only on what changed; both end in the same bytes.
+Finished clusters are kept beside the outputs, one file each, written in one step. A run that was killed resumes from
+there, and a later run redoes only what changed; both end in the same bytes.
 """
 
 from __future__ import annotations
@@ -163,10 +163,10 @@ def _beside_the_ledger(
 
 
 def _meet(plan: Programme, one: ClusterOutcome, other: ClusterOutcome) -> bool:
-    """Say whether two clusters tell something about each other: numbers and amounts, or one variable at two times."""
+    """Say whether two clusters tell each other who is there: numbers and amounts at the same time."""
     counts = [cluster.variable in COUNTED for cluster in (one, other)]
     periods = [cluster.period or plan.period for cluster in (one, other)]
-    return counts[0] != counts[1] or (one.variable == other.variable and periods[0] != periods[1])
+    return counts[0] != counts[1] and periods[0] == periods[1]
 
 
 def _checked(

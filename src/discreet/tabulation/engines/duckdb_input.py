@@ -70,11 +70,11 @@ class Input:
         """
         if column not in self.decimals:
             text = f"trim(CAST({quoted(column)} AS VARCHAR))"
-            commas, points, clear = self.connection.execute(
+            ((commas, points, clear),) = self.connection.execute(
                 f"SELECT count(*) FILTER (contains({text}, ',')), count(*) FILTER (contains({text}, '.')), "
                 f"count(*) FILTER (regexp_full_match({text}, {literal(COMMA)}) "
                 f"AND NOT regexp_full_match({text}, {literal(THOUSANDS)})) FROM src"
-            ).fetchone()
+            ).fetchall()
             self.decimals[column] = "," if commas and not points and clear else "."
         return self.decimals[column]
 
