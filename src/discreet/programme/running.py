@@ -68,8 +68,9 @@ def run_plan(plan: Programme, options: RunOptions | None = None) -> ProgrammeOut
     cells = finished_clusters(plan) if finished else [*RecordsOfPlan.of(plan).clusters(policy.top, how.progress)]
     kept = _kept_folder(folder)
     seed = _seed(kept, how)
+    statistics = {table.name: table.defined for table in plan.tables if table.statistics}
     tasks = [
-        Task(one, policy, plan.protection, _own_seed(seed, one.cluster.name), how.trial, plan.time_limit)
+        Task(one, policy, plan.protection, _own_seed(seed, one.cluster.name), how.trial, plan.time_limit, statistics)
         for one in cells
     ]
     tasks = _steady(plan, policy, tasks)
