@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from redteam.case import Bench, Case
+from redteam.of_amounts import numbers_beside_amounts
 from redteam.of_chains import chained
 from redteam.of_counts import assessed, audited, proposed, suppressed
 from redteam.of_files import written
@@ -30,6 +31,7 @@ ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
     (with_statistics, 3),
     (of_respondents, 2),
     (planned, 2),
+    (numbers_beside_amounts, 2),
 )
 """The attacks, and how often each is made."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -121,9 +121,9 @@ def _write(path: Path, world: World, rows: Sequence[Line]) -> None:
 SUPPRESSED = 'as_is = "{}"\ninsiders = "none"\n[rules]\nthreshold = {}\n[limits]\n{}[[protections]]\nname = "suppress"'
 """A policy under which suppression may pass, with statistics of true values beside it."""
 SAFE = "where=safe"
-VARIANTS: dict[str, dict[str, Any]] = {
-    "coarser": {"decimals": 0},
-    "ranges": {"decimals": 0, "rounding": "down", "step": 10},
+VARIANTS: Mapping[str, Callable[[Stated], Stated]] = {
+    "coarser": lambda one: replace(one, decimals=0, step=1 if one.decimals else 5),
+    "ranges": lambda one: replace(one, decimals=0, rounding="down", step=10),
 }
 """What a comparison offers beside suppressed figures."""
 
@@ -151,7 +151,7 @@ def with_statistics(bench: Bench) -> Iterator[Case]:
         return
     with tempfile.TemporaryDirectory() as folder:
         rows = lines(made.release.write(Path(folder) / "release.csv")[0], world.names)
-    data: Any = made.to_dict()
+    data: claims.Data = made.to_dict()
     known = held(rows, world, least=least_of(made.release, policy))
     # Beside exact and hidden figures stand statistics of true values.
     true = SAFE in statistic.more and all(figure.name in ("exact", "suppressed") for figure in known.figures)
@@ -186,8 +186,7 @@ def _compared(bench: Bench, original: Any, policy: str, statistic: Stated) -> St
         return statistic
     met = [point["parameters"].get("statistics") for point in found["points"] if point["meets"]]
     some = [VARIANTS[name] for name in met if name in VARIANTS]
-    chosen: Any = bench.random.choice(some) if some else {}
-    return replace(statistic, **chosen)
+    return bench.random.choice(some)(statistic) if some else statistic
 
 
 def _of_figures(beside: Beside, known: Published, world: World) -> Iterator[Failure]:

@@ -10,7 +10,6 @@ from fractions import Fraction
 from itertools import combinations_with_replacement, product
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import discreet as dc
 from redteam import claims
@@ -75,7 +74,7 @@ def of_respondents(bench: Bench) -> Iterator[Case]:
         _write(path, shown)
         try:
             read = dc.read_release(path, statistics=shown.definitions, least=shown.least)
-            data: Any = dc.audit(read, workers=1, proofs=0).to_dict()
+            data: claims.Data = dc.audit(read, workers=1, proofs=0).to_dict()
         except dc.DiscreetError:
             return
 
@@ -123,7 +122,7 @@ def _exact(shown: Groups, left: Sequence[tuple[Values, Values]]) -> Iterator[Fai
 def _left(shown: Groups) -> Iterator[tuple[Values, Values]]:
     """Go through all values that the respondents of both groups can have."""
     whole = shown.numbers[TOTAL]
-    each: list[list[tuple[int, ...]]] = []
+    each: list[list[Values]] = []
     for group, other in (("a1", "a2"), ("a2", "a1")):
         n, rest = shown.numbers[group], shown.numbers[other]
         if n is None and whole is None:
@@ -134,9 +133,9 @@ def _left(shown: Groups) -> Iterator[tuple[Values, Values]]:
         each.append([values for values in every if shown.fits(group, values)])
     if len(each[0]) * len(each[1]) > MOST:
         raise TooManyError
-    for mine, theirs in product(*each):
-        if shown.fits(TOTAL, tuple(sorted(mine + theirs))):
-            yield mine, theirs
+    for one, two in product(*each):
+        if shown.fits(TOTAL, tuple(sorted(one + two))):
+            yield one, two
 
 
 def _printed(statistic: Stated, values: Values) -> str | None:

@@ -11,7 +11,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Mapping
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import pytest
@@ -381,8 +381,8 @@ def test_no_risk_is_claimed_that_was_judged_with_figures_which_no_table_shows(
     tmp_path: Path, dr: str, verdict: str
 ) -> None:
     """Of b = b1, c = c1 a reader has 1.16 bits left, and 1.28 were they told c of the others, whom no table shows."""
-    counts = dict(zip(("111", "112", "121", "122", "211", "212", "221", "222"), (0, 2, 1, 3, 1, 1, 2, 1), strict=True))
-    rows = [f"a{a},b{b},c{c}" for place, n in counts.items() for a, b, c in [tuple(place)] * n]
+    cells = zip(product("12", repeat=3), (0, 2, 1, 3, 1, 1, 2, 1), strict=True)
+    rows = [f"a{a},b{b},c{c}" for (a, b, c), n in cells for _ in range(n)]
     (tmp_path / "people.csv").write_text("\n".join(["a,b,c", *rows]) + "\n")
     limits = f'[rules]\nthreshold = 3\ngroup_disclosure = "none"\n[limits]\nr2 = "none"\ntau = "none"\ndr = {dr}\n'
     (tmp_path / "own.toml").write_text(f'extends = "default"\ninsiders = "none"\n{limits}')

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -18,37 +19,37 @@ from redteam import methods, policies, run
 
 FOLDER = Path(run.__file__).parent
 CASES = {
-    "audited": 90,
-    "suppressed": 40,
-    "assessed": 70,
-    "proposed": 40,
-    "magnitudes": 90,
-    "linked": 12,
-    "released_before": 25,
-    "drawn_again": 30,
-    "sampled": 10,
+    ("audited",): 90,
+    ("suppressed",): 20,
+    ("assessed",): 70,
+    ("proposed",): 40,
+    ("magnitudes",): 90,
+    ("linked", "released_before", "drawn_again", "sampled"): 77,
+    ("written", "chained", "beside_counts", "with_statistics", "of_respondents"): 110,
+    ("planned", "numbers_beside_amounts"): 24,
 }
-
-
-@pytest.mark.parametrize("attack", CASES)
-def test_no_claim_is_refuted(attack: str) -> None:
-    _attacked("--attack", attack, "--cases", str(CASES[attack]), "--seed", "15")
-
-
-@pytest.mark.parametrize(
-    "method",
-    [
-        "controlled-rounding (nearest)",
-        "controlled-rounding (unbiased)",
-        "small-count-rounding",
-        "random-rounding with margins",
-        "cell-key with margins",
-    ],
+"""How many cases of which attacks; those of one line share a process, which takes as long to start as ten cases."""
+METHODS = (
+    "controlled-rounding (nearest)",
+    "controlled-rounding (unbiased)",
+    "small-count-rounding",
+    "random-rounding with margins",
+    "cell-key with margins",
 )
-def test_no_claim_names_a_reader_of_the_method_wrongly(method: str) -> None:
-    """These methods tell more by their margins, or by deciding on all cells together, than a single figure does."""
-    attacks = ["--attack", "assessed", "--attack", "audited"]
-    _attacked(*attacks, "--method", method, "--cases", "40", "--seed", "3")
+"""These methods tell more by their margins, or by deciding on all cells together, than a single figure does."""
+
+
+@pytest.mark.parametrize("attacks", CASES)
+def test_no_claim_is_refuted(attacks: tuple[str, ...]) -> None:
+    _attacked(*_each("--attack", attacks), "--cases", str(CASES[attacks]), "--seed", "15")
+
+
+def test_no_claim_names_a_reader_of_the_method_wrongly() -> None:
+    _attacked(*_each("--attack", ("assessed", "audited")), *_each("--method", METHODS), "--cases", "200", "--seed", "3")
+
+
+def _each(option: str, values: Sequence[str]) -> list[str]:
+    return [part for value in values for part in (option, value)]
 
 
 def _attacked(*arguments: str) -> None:
@@ -59,7 +60,7 @@ def _attacked(*arguments: str) -> None:
 
 
 def test_every_attack_is_tried() -> None:
-    assert set(CASES) == {attack.__name__ for attack, _ in ATTACKS}
+    assert {name for attacks in CASES for name in attacks} == {attack.__name__ for attack, _ in ATTACKS}
 
 
 def test_only_the_front_door_is_used() -> None:
