@@ -34,7 +34,7 @@ COMMANDS = {
     "uniques": "Estimate who in a sample is the only one of their kind in the population. `discreet uniques FILE` is "
     "short for `discreet uniques sample FILE`.",
     "ledger": "Keep what has been published, and check new releases against all of it.",
-    "geography": "Find who can be singled out where a territory is published in two divisions, as municipalities and "
+    "geography": "Find who can be singled out when a territory is published in two divisions, say municipalities and "
     "grid cells.",
     "plan": "Publish many tables by one command: draft a plan, see what of it is one problem, run it.",
 }

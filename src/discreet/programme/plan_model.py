@@ -210,7 +210,7 @@ class Programme(PlanPart):
         if not found.resolve().is_relative_to(self.folder.resolve()):
             raise RequestError(
                 f"output.folder: {found} lies outside of the folder of the plan, {self.folder.resolve()}; say on the "
-                "command line that it is to be written there (--output)"
+                "command line that it is to be written there (folder=, --output)"
             )
         return found
 
