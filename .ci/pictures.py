@@ -24,6 +24,9 @@ def main() -> int:
     theorem_2()
     terms_of_r1()
     left_to_guess()
+    roots()
+    drawn_populations()
+    alone_in_the_population()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         reports()
@@ -132,6 +135,65 @@ def left_to_guess() -> None:
     axes.set(xlabel="values that are left, all equally likely", ylabel="DR = 1/H", ylim=(0, 1.15))
     axes.spines[["top", "right"]].set_visible(False)
     save(figure, "left-to-guess")
+
+
+def roots() -> None:
+    """Draw what changes of 2 cost at different counts, by Hellinger's distance."""
+    figure = Figure((6.4, 2.9))
+    axes = figure.add_subplot()
+    counts = [1, 3, 10, 30, 100]
+    costs = [(count + 2) ** 0.5 - count**0.5 for count in counts]
+    bars = axes.bar([f"{count} → {count + 2}" for count in counts], [cost**2 / 2 for cost in costs], color=ACCENT)
+    axes.bar_label(bars, [f"{cost**2 / 2:.4f}" for cost in costs], padding=3)
+    axes.set(ylabel="½(√F − √G)²", xlabel="a count and what is published", ylim=(0, 0.32))
+    axes.spines[["top", "right"]].set_visible(False)
+    save(figure, "roots")
+
+
+def drawn_populations() -> None:
+    """Draw a sample of 60 people, and what two models make of the population of 600 behind it."""
+    import numpy as np
+
+    from discreet.models import LogLinear, PolyaUrn
+
+    sample = dc.Table.from_array([[20, 9, 4], [8, 6, 0], [10, 3, 0]], ["age", "area"])
+    cells = np.arange(sample.size)
+    figure = Figure((6.8, 3.1))
+    axes = figure.add_subplot()
+    axes.bar(cells, 10 * sample.to_array().ravel(), color="#dfe5ea", label="sample, times 10")
+    looks = ((LogLinear(), ACCENT, "log-linear", -0.16), (PolyaUrn(), WARM, "Pólya urn", 0.16))
+    for model, colour, name, shift in looks:
+        drawn = model.population(sample, 600).draw(1, 2000)
+        low, middle, high = np.quantile(drawn, [0.05, 0.5, 0.95], axis=0)
+        axes.errorbar(
+            cells + shift, middle, [middle - low, high - middle], fmt="o", color=colour, label=name, capsize=3
+        )
+    axes.set_xticks(cells, [str(count) for count in sample.to_array().ravel()])
+    axes.set(xlabel="cells, by their count in the sample", ylabel="people in the population")
+    axes.legend(frameon=False, loc="upper right")
+    axes.spines[["top", "right"]].set_visible(False)
+    save(figure, "drawn-populations")
+
+
+def alone_in_the_population() -> None:
+    """Draw how likely a sample unique is alone in the population, by the share that is sampled."""
+    import numpy as np
+
+    figure = Figure((6.4, 2.9))
+    axes = figure.add_subplot()
+    population, cells = 46_228, 1_108
+    n = np.arange(1, population + 1)
+    uniform = (n + cells - 1) * (n + cells - 2) / ((population + cells - 1) * (population + cells - 2))
+    axes.plot(n / population, uniform, color=ACCENT)
+    axes.plot(n / population, ((cells - 1) / cells) ** (population - n), color=WARM)
+    axes.text(0.33, 0.45, "uniform prior", color=ACCENT)
+    axes.text(0.58, 0.06, "multinomial prior", color=WARM)
+    axes.axvline(8_399 / population, color=QUIET, linestyle="--")
+    axes.text(8_399 / population + 0.01, 0.9, "the sample of cohen2009", color=INK)
+    axes.set(xlabel="share of the population in the sample, n/N", ylabel="Q", ylim=(0, 1.02), xlim=(0, 1))
+    axes.xaxis.set_major_formatter("{x:.0%}")
+    axes.spines[["top", "right"]].set_visible(False)
+    save(figure, "alone-in-the-population")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.metadata import version
 
 
@@ -28,10 +28,16 @@ def in_turn(works: Sequence[Callable[[], object]], times: int = 5) -> list[float
     return shortest
 
 
-def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def growing(header: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield the lines of a Markdown table, each row once it is measured, and an empty line."""
+    yield "| " + " | ".join(header) + " |\n|" + "---|" * len(header)
+    yield from ("| " + " | ".join(row) + " |" for row in rows)
+    yield ""
+
+
+def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a Markdown table."""
-    lines = ["| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
-    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
+    return "\n".join(growing(header, rows)).strip()
 
 
 def machine(*packages: str) -> str:

@@ -1,7 +1,7 @@
 """Run every benchmark, each in a process and a time of its own, and write RESULTS.md: half an hour at most.
 
-Parts that generate tables are run at three seeds. A part that does not end in its time is ended, and says so. With the
-names of parts, these are run in this process, as long as they take, and printed.
+Parts that generate tables are run at three seeds. A part that does not end in its time is ended, and says so below what
+it had measured by then. With the names of parts, these are run in this process, as long as they take, and printed.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import importlib
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -48,30 +49,30 @@ def runs() -> list[tuple[str, int]]:
 
 
 def part(name: str, seed: int) -> str:
-    """Run one part in a process of its own, and return its section, or what became of it."""
+    """Run one part in a process of its own, and return its section, as far as it came."""
     limit, begun = SECONDS[name], time.monotonic()
-    environment = {**os.environ, "DISCREET_BENCH_SEED": str(seed)}
-    try:
-        done = subprocess.run(
-            [sys.executable, __file__, name],
-            env=environment,
-            timeout=limit,
-            stdout=subprocess.PIPE,
-            text=True,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return f"## {name}, seed {seed}\n\nDid not end in {limit} seconds."
-    if done.returncode:
-        return f"## {name}, seed {seed}\n\nFailed after {time.monotonic() - begun:.0f} seconds."
-    heading, _, rest = done.stdout.strip().partition("\n")
-    return f"{heading}{f', seed {seed}' if name in SEEDED else ''}\n{rest}"
+    # A part that measures many points leaves out the last ones rather than be ended.
+    environment = {**os.environ, "DISCREET_BENCH_SEED": str(seed), "DISCREET_BENCH_SECONDS": str(limit)}
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as printed:
+        try:
+            done = subprocess.run(
+                [sys.executable, __file__, name], env=environment, timeout=limit, stdout=printed, check=False
+            )
+            ended = f"Failed after {time.monotonic() - begun:.0f} seconds." if done.returncode else ""
+        except subprocess.TimeoutExpired:
+            ended = f"Ended after {limit} seconds; the rest was not reached."
+        printed.seek(0)
+        heading, _, rest = printed.read().strip().partition("\n")
+    title = f"{heading or f'## {name}'}{f', seed {seed}' if name in SEEDED else ''}"
+    return "\n\n".join(filter(None, [title, rest.strip(), ended]))
 
 
 def main() -> None:
     if sys.argv[1:]:
         for name in sys.argv[1:]:
-            print(importlib.import_module(name).main(), flush=True)
+            made = importlib.import_module(name).main()
+            for text in [made] if isinstance(made, str) else made:
+                print(text, flush=True)
         return
     results = Path(__file__).resolve().parent / "RESULTS.md"
     sections = [HEAD.strip()]

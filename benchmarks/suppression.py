@@ -6,13 +6,17 @@ import os
 import resource
 import sys
 import time
+from collections.abc import Iterator
+from functools import partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
 
 import _peer
-from _tools import machine, table
+from _tools import growing, machine
 from discreet.auditing.audit import audit
+from discreet.core.errors import InfeasibleError
 from discreet.evaluate.audited_suppression import faults, inspect
 from discreet.protect import Suppression
 from discreet.protect.suppression import Pattern
@@ -26,6 +30,8 @@ from instances import cells_of, generate
 INSIDERS = ("none", "singletons", "respondents")
 READERS = ("may be 0", "above 0")
 """What readers are taken to know of hidden counts: nothing, as the peer has it, or that zeros are always published."""
+FIVE = ((1_000, "none"), (1_000, "respondents"), (3_000, "none"), (100_000, "none"))
+"""Firms and insiders of five linked tables, one of some regions only."""
 LIMITS = {"MOD": 1800, "OPT": 400}
 """Seconds after which a peer is stopped."""
 
@@ -63,8 +69,7 @@ def ours(tables: Any, method: Suppression) -> dict[str, Any]:
     return {"pattern": pattern, "seconds": made - start, "audit": judged - made}
 
 
-def frequency(names: tuple[str, ...]) -> list[list[str]]:
-    rows = []
+def frequency(names: tuple[str, ...]) -> Iterator[list[str]]:
     for name in names:
         other = theirs(name, "MOD")
         found = [ours(cells_of(generate(name)), counting(reader)) for reader in READERS]
@@ -73,17 +78,15 @@ def frequency(names: tuple[str, ...]) -> list[list[str]]:
             row = [name, reader, f"{done['seconds']:.2f}", f"{done['audit']:.2f}", f"{_hidden(pattern):,}"]
             row += [f"{_exact(pattern):,}", f"{pattern.cost:,}", *_price(found[0]["pattern"], pattern)]
             if other is None:
-                rows.append(_said([*row, "–", "–", "–", "–", "–"]))
+                yield _said([*row, "–", "–", "–", "–", "–"])
                 continue
             seconds, cells, cost = other
             faster = seconds / (done["seconds"] + done["audit"])
             ratios = [f"**{faster:,.1f}**", f"**{pattern.cost / cost - 1:+.1%}**"]
-            rows.append(_said([*row, f"{seconds:.2f}", f"{cells:,}", f"{cost:,}", *ratios]))
-    return rows
+            yield _said([*row, f"{seconds:.2f}", f"{cells:,}", f"{cost:,}", *ratios])
 
 
-def exact(names: tuple[str, ...], peer: bool = True) -> list[list[str]]:
-    rows = []
+def exact(names: tuple[str, ...], peer: bool = True) -> Iterator[list[str]]:
     for name in names:
         other = theirs(name, "OPT") if peer else None
         found = [
@@ -93,8 +96,7 @@ def exact(names: tuple[str, ...], peer: bool = True) -> list[list[str]]:
             pattern = done["pattern"]
             row = [name, reader, f"{done['seconds']:.2f}", f"{pattern.cost:,}", f"{pattern.bound:,}"]
             row += [f"{pattern.gap:.2%}", *_price(found[0]["pattern"], pattern)]
-            rows.append(_said([*row, *(("–", "–") if other is None else (f"{other[0]:.2f}", f"{other[2]:,}"))]))
-    return rows
+            yield _said([*row, *(("–", "–") if other is None else (f"{other[0]:.2f}", f"{other[2]:,}"))])
 
 
 def _hidden(pattern: Pattern) -> int:
@@ -201,7 +203,12 @@ def linked(firms: int, insiders: str, part: tuple[str, ...] = ()) -> list[str]:
 
 
 def _row(what: str, insiders: str, tables: list[Tabulation], method: Suppression) -> list[str]:
-    done = ours(tables, method)
+    begun = time.process_time()
+    try:
+        done = ours(tables, method)
+    except InfeasibleError as error:
+        seconds = f"{time.process_time() - begun:.1f}"
+        return _said([what, insiders, "–", "–", "–", f"conflict: {error}", seconds, "–", _memory()])
     pattern = done["pattern"]
     counts = pattern.counts
     return _said(
@@ -239,66 +246,45 @@ def flat(size: int) -> list[str]:
     return _said([f"{size} × {size}", f"{done['seconds']:.2f}", f"{done['audit']:.2f}", *figures])
 
 
-def main() -> str:
+def main() -> Iterator[str]:
+    """Yield the section line by line, the small instances of every table before the large ones of any."""
     os.environ["DISCREET_KERNELS"] = "compiled"
     warm = cells_of(generate("t2d_100"))
     for how in ("fast", "optimal"):
         ours(warm, counting(READERS[1], method=how))
     what, price = ["instance", "hidden counts"], ["price in cells", "in cost"]
-    large = frequency(("t2d_1k", "t3d_2k", "t2d_10k", "t3d_30k", "t3d_180k"))
-    return "\n\n".join(
-        [
-            "## Suppression",
-            machine("numpy", "numba", "highspy", "pyscipopt", "pytauargus"),
-            "Counts of 1 to 3 are sensitive, margins included; each keeps at least ±1; the cost is the sum of the "
-            "suppressed counts. Zeros are always published. If hidden counts *may be 0* to a reader, as `pytauargus` "
-            "assumes, patterns are cheaper. By default they are safe against readers who know that hidden counts are "
-            "*above 0*; the price is the extra cells and cost. *Exact* counts the hidden counts that such a reader "
-            "works out; those left by default are not sensitive. `fast` is compared with `pytauargus` MOD (modular), "
-            "in CPU seconds of the suppression alone and of the audit that every pattern passed; the ratio counts "
-            "both. Memory so far: "
-            f"{_memory()} GiB.",
-            table(
-                [
-                    *what,
-                    "fast",
-                    "audit",
-                    "cells",
-                    "exact",
-                    "cost",
-                    *price,
-                    "MOD",
-                    "cells",
-                    "cost",
-                    "times faster",
-                    "cost",
-                ],
-                large,
-            ),
-            "`optimal` against `pytauargus` OPT: a bound that equals the cost proves it; 120 seconds at most. OPT "
-            "solves the problem in which hidden counts may be 0; above 0 is a harder one, for which the peer has no "
-            "counterpart.",
-            table(
-                [*what, "optimal", "cost", "bound", "gap", *price, "OPT", "cost"],
-                [
-                    *exact(("t2d_100", "t2d_1k", "t3d_2k", "t2d_10k")),
-                    *exact(("t3d_30k",), peer=False),
-                ],
-            ),
-            "Flat tables of counts with mean 3, of which those below 3 are sensitive; hidden counts are above 0.",
-            table(["table", "fast", "audit", "cells", "cost", "gap"], [flat(size) for size in (100, 316)]),
-            "Business tables, p% rule with p = 10 for holdings, suppressed and audited in one problem.",
-            table(
-                ["tables", "insiders", "cells", "primary", "secondary", "gap", "seconds", "audit", "GiB"],
-                [
-                    *(magnitude(100_000, insiders) for insiders in INSIDERS),
-                    *(linked(3_000, insiders) for insiders in INSIDERS),
-                    linked(100_000, "none", ("R3", "R4")),
-                ],
-            ),
-        ]
+    peer = ["MOD", "cells", "cost", "times faster", "cost"]
+    columns = [*what, "fast", "audit", "cells", "exact", "cost", *price, *peer]
+    yield "## Suppression\n"
+    yield machine("numpy", "numba", "highspy", "pyscipopt", "pytauargus") + "\n"
+    yield (
+        "Counts of 1 to 3 are sensitive, margins included; each keeps at least ±1; the cost is the sum of the "
+        "suppressed counts. Zeros are always published. If hidden counts *may be 0* to a reader, as `pytauargus` "
+        "assumes, patterns are cheaper. By default they are safe against readers who know that hidden counts are "
+        "*above 0*; the price is the extra cells and cost. *Exact* counts the hidden counts that such a reader "
+        "works out; those left by default are not sensitive. `fast` is compared with `pytauargus` MOD (modular), "
+        "in CPU seconds of the suppression alone and of the audit that every pattern passed; the ratio counts both.\n"
     )
+    yield from growing(columns, frequency(("t2d_100", "t2d_1k", "t3d_2k", "t2d_10k")))
+    yield "Flat tables of counts with mean 3, of which those below 3 are sensitive; hidden counts are above 0.\n"
+    yield from growing(["table", "fast", "audit", "cells", "cost", "gap"], (flat(size) for size in (100, 316)))
+    yield "Business tables, p% rule with p = 10 for holdings, suppressed and audited in one problem.\n"
+    works = [partial(linked, 3_000, insiders) for insiders in INSIDERS]
+    works += [partial(linked, firms, insiders, ("R3", "R4")) for firms, insiders in FIVE]
+    works += [partial(magnitude, 100_000, insiders) for insiders in INSIDERS]
+    head = ["tables", "insiders", "cells", "primary", "secondary", "gap", "seconds", "audit", "GiB"]
+    yield from growing(head, (work() for work in works))
+    yield (
+        "`optimal` against `pytauargus` OPT: a bound that equals the cost proves it; 120 seconds at most. OPT "
+        "solves the problem in which hidden counts may be 0; above 0 is a harder one, for which the peer has no "
+        "counterpart.\n"
+    )
+    small, large = exact(("t2d_100", "t2d_1k", "t3d_2k", "t2d_10k")), exact(("t3d_30k",), peer=False)
+    yield from growing([*what, "optimal", "cost", "bound", "gap", *price, "OPT", "cost"], chain(small, large))
+    yield "The largest instances, as the first table.\n"
+    yield from growing(columns, frequency(("t3d_30k", "t3d_180k")))
 
 
 if __name__ == "__main__":
-    sys.stdout.write(main() + "\n")
+    for text in main():
+        print(text, flush=True)

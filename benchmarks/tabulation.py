@@ -163,6 +163,55 @@ def compared(path: Path, rows: int, times: int) -> list[list[str]]:
     return lines
 
 
+def by_spark(session: Any, path: Path) -> list[Any]:
+    """Counts, sums and the two largest by hand in PySpark, a groupBy for each margin."""
+    from pyspark.sql import functions as F
+
+    frame = session.read.parquet(str(path))
+    figures = F.count("*"), F.sum("turnover"), F.expr("max_by(turnover, turnover, 2)")
+    return [frame.groupBy(*pair).agg(*figures).toArrow() for pair in PAIRS]
+
+
+def with_spark(rows: int, times: int) -> list[list[str]]:
+    """All two-way margins by Spark on two cores of this machine, in turn with the same by hand, in CPU seconds.
+
+    The first turn of both, in which Java compiles, is shown by itself.
+    """
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    gateway: Any = session.sparkContext._gateway
+    java = Path(f"/proc/{gateway.proc.pid}/stat")
+
+    def spent() -> float:
+        fields = java.read_text().rsplit(")", 1)[1].split()
+        return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    lines = []
+    with tempfile.TemporaryDirectory(prefix="discreet-bench-") as folder:
+        path = Path(folder) / "records.parquet"
+        make(path, rows)
+        works = {"hand": lambda: by_spark(session, path), "ours": ours(path, engine="spark")}
+        for turn in range(times):
+            took = {}
+            for name, work in works.items():
+                begun = spent()
+                work()
+                took[name] = spent() - begun
+            shown = "first" if turn == 0 else "again"
+            lines.append(
+                [
+                    f"{rows:.0e} records, Spark, {shown}, CPU",
+                    f"{took['ours']:.1f} s",
+                    f"groupBy by hand {took['hand']:.1f} s",
+                    f"{took['ours'] / took['hand']:.2f}",
+                ]
+            )
+    session.stop()
+    return lines
+
+
 def main() -> str:
     lines: list[list[str]] = []
     with tempfile.TemporaryDirectory(prefix="discreet-bench-") as folder:
@@ -199,6 +248,7 @@ def main() -> str:
             text, memory = with_pandas_by_pairs(path)
             shown = f"pandas groupby, counts only, {text:.1f} s, {memory:.1f} GiB for one margin at a time"
             lines.append([f"{RECORDS:.0e} records", f"{mine:.2f} s", shown, f"{text / mine:.1f} times faster"])
+    lines += with_spark(300_000, 2)
     many = cells()
     rules: list[Any] = [PPercent(10), Dominance(2, 85), Threshold(3)]
     start = time.perf_counter()

@@ -56,7 +56,7 @@ def main() -> None:
         before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
         told = "\n".join(("", f"**What failed: {'' if tally.failed else 'nothing.'}**", "", *_listed(tally.failed)))
         PAGE.write_text(
-            f"{before}{BEGIN}\n{table(tally)}{told}{taken(rows)}\n{END}{rest.partition(END)[2]}", encoding="utf-8"
+            f"{before}{BEGIN}\n{table(tally)}{told}\n{taken(rows)}\n{END}{rest.partition(END)[2]}", encoding="utf-8"
         )
     raise SystemExit(1 if tally.failed else 0)
 

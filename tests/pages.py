@@ -74,10 +74,12 @@ Total,1448,4353,4281,4847,5210,20139
     "shares.csv": "area,sex,count,pct\na,f,12,30.0\na,m,28,70.0\nb,f,x,40.0\nb,m,x,60.0\n",
     "districts.csv": "area,sex,count\nnorth,f,70\nnorth,m,60\nsouth,f,50\nsouth,m,55\n",
     "zones.csv": "area,sex,count\ncoast,f,40\ncoast,m,58\ninland,f,80\ninland,m,57\n",
+    "firm-numbers.csv": "area,count\nn,2\ns,40\nTotal,42\n",
+    "firm-turnover.csv": "area,size,value\nn,small,x\nn,large,x\ns,small,300\ns,large,900\nTotal,Total,1700\n",
     "districts.hrc": "north\n@s1\n@s2\n@s3\nsouth\n@s4\n@s5\n",
     "zones.hrc": "coast\n@s1\n@s2\ninland\n@s3\n@s4\n@s5\n",
 }
-"""Files that pages name: the table of the guide to the audit, hierarchies, a secret, and two geographies."""
+"""Files that pages name: tables of the guide to the audit and the ledger, hierarchies, a secret."""
 
 
 @dataclass(frozen=True)

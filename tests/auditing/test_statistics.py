@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests.measuring import first_measured
+from tests.plain import data_of
 
 from discreet.auditing.audit import audit
 from discreet.auditing.audit_result import Audit
@@ -305,7 +306,6 @@ def test_a_mean_at_the_end_of_the_range_says_all_values(mean: str, values: int |
     (tmp_path / "t.csv").write_text(f"group,count,mean,median\nA,2,{mean},\nB,3,,1\n")
     defined = {"mean": "mean, decimals=1, range=0..2", "median": "median, decimals=0, range=0..2"}
     found = audit(read_release(tmp_path / "t.csv", statistics=defined))
-    data: Any = found.to_dict()
-    ways = {row["cell"]["group"]: row["values"] for row in data["cells"]}
+    ways = {row["cell"]["group"]: row["values"] for row in data_of(found)["cells"]}
     assert (ways.get("A"), ways["B"]) == (values, 4)
     assert found.verdict == ("safe" if values is None else "unsafe")

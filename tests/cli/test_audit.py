@@ -165,7 +165,9 @@ def test_what_is_written_is_audited_without_options(tmp_path: Path) -> None:
 def test_it_says_what_safe_means(table: Path) -> None:
     """Without limits safe is a weak word: only that nothing is determined."""
     bare = run("audit", table)
-    assert "Safe means here only: not worked out exactly; give --min-width" in " ".join(bare.out.split())
+    assert "Safe means here only: not worked out exactly; ask for more (--min-width, --max-dr" in " ".join(
+        bare.out.split()
+    )
     assert answer(table)["criterion"] == {"safe_means": "not determined", "limits": {}}
     limits = ["--min-width", 20, "--max-dr", 0.5]
     told = run("audit", table, *limits)

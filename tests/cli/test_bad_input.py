@@ -57,7 +57,7 @@ def reason(*arguments: object) -> str:
         (GOOD + ",m,4\n", "t.csv: line 6: dimension 'area' has an empty category; label every row"),
         (
             GOOD.replace("count", "people"),
-            "t.csv: there is no column of counts 'count'; name it, or say that the layout",
+            "t.csv: there is no column 'count' of counts; name the column that holds them (--count people), or say",
         ),
         ("count\n3\n4\n", "t.csv: there is no dimension beside the column of counts 'count'; add one"),
         (GOOD + "s\n", "t.csv: line 6 has 1 fields, but the header has 3; give every row as many"),
@@ -203,7 +203,7 @@ def test_weights(weights: str, message: str, folder: Path) -> None:
         (["--form", "2016"], "form is '2016'; R2 has the forms '2015' (default) and '2014'"),
         (["--slices", "aera"], "the table has no dimension 'aera'; did you mean 'area'?"),
         (["--dimensions", "aera"], "F.csv: there is no dimension column 'aera'; did you mean 'area'?"),
-        (["--count", "people"], "F.csv: there is no column of counts 'people'"),
+        (["--count", "people"], "F.csv: there is no column 'people' of counts"),
         (["--layout", "tall"], "F.csv: layout is 'tall'; it is 'auto', 'long' or 'wide'"),
         (["--margins", "ignore"], "F.csv: margins is 'ignore'; it is 'check' or 'recompute'"),
         (["--encoding", "utf-99"], "encoding 'utf-99' is not known; for example utf-8, latin-1, cp1252"),

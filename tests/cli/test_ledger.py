@@ -275,3 +275,23 @@ def test_what_was_not_judged_is_in_the_verdict(folder: Path) -> None:
     doubt = run("ledger", "check", "women.csv", "--population", "women")
     assert (doubt.code, "--population 'women | men'" in " ".join(doubt.out.split())) == (1, True)
     assert run("ledger", "check", "women.csv", "--population", "women | men").code == 0
+
+
+def test_amounts_are_judged_beside_numbers(tmp_path: Path) -> None:
+    (tmp_path / "firms.csv").write_text("area,count\nn,2\ns,40\nTotal,42\n")
+    turnover = "area,size,value\nn,small,x\nn,large,x\nn,Total,500\ns,small,300\ns,large,900\ns,Total,1200\n"
+    (tmp_path / "turnover.csv").write_text(turnover + "Total,Total,1700\n")
+    book = ["--ledger", str(tmp_path / "book.sqlite"), "--population", "firms"]
+    run("ledger", "add", tmp_path / "firms.csv", *book)
+    check = ["ledger", "check", tmp_path / "turnover.csv", *book, "--variable", "turnover", "--json"]
+    done = run(*check, "--least", "1")
+    found = json.loads(done.out)
+    assert done.code == 1
+    assert (found["verdict"], [one["title"] for one in found["beside"]]) == ("unsafe", ["firms"])
+    assert [one["lower"] for one in found["findings"]] == [1, 1]
+    # Where hidden amounts may be 0, readers reason case by case.
+    done = run(*check)
+    assert (done.code, json.loads(done.out)["verdict"]) == (1, "incomplete")
+    told = refused(run("audit", tmp_path / "firms.csv", tmp_path / "turnover.csv"))
+    assert "holds 'count' and" in told
+    assert "ledger check --variable" in told

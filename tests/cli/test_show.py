@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
+from rich.console import Console
 
 from discreet.cli import show
 
@@ -89,3 +90,18 @@ def test_the_time_left_grows_while_nothing_is_finished(clock: list[float], monke
         clock[0] += 260
         bar._bar.refresh()
         assert "0:04:30 left" in stream.getvalue()
+
+
+@pytest.mark.parametrize(("figure", "numbered"), [("2", False), ("1,234,562", True)])
+def test_no_column_is_cut_off_where_labels_are_long(
+    figure: str, numbered: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header = ["cell", "lower", "upper", "values", "bits", "DR", "DR before", "attacker", "verdict"]
+    label = "economic_activity=Agriculture, legal_form=Sole proprietor"
+    row = [label, figure, figure, "3", "1.585", "0.6309", "0.1397", "outsider", "safe"]
+    show.table(Console(width=80), header, [row])
+    lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert max(map(len, lines)) <= 80
+    assert any(line.endswith("attacker  verdict") for line in lines)
+    assert any(line.split()[1:] == row[1:] for line in lines)
+    assert (f"1  {label}" in lines) is numbered

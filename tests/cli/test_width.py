@@ -12,6 +12,9 @@ from tests.cli.running import run
 
 import discreet as dc
 
+# What the tests share is made once, by the one process that runs them all.
+pytestmark = pytest.mark.xdist_group("width")
+
 COLOUR = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 RAW = re.compile(r"\{'|\[\]|\['|\[\d+(, \d+)+\]|\be-\d\d|None\b|True\b|False\b|nan\b")
 COMMANDS = [
@@ -69,3 +72,10 @@ def test_lines_fit_and_read_as_words(command: str, folder: Path, monkeypatch: py
     assert plain
     assert [line for line in plain.splitlines() if cell_len(line.rstrip()) > 80] == []
     assert RAW.search(plain) is None, RAW.search(plain)
+
+
+def test_help_says_in_words_what_options_take() -> None:
+    for command in ("plan run", "geography", "uniques size", "protect cell-key", "ledger check", "study"):
+        told = run(*command.split(), "--help").out
+        assert not re.search(r"<(str|bool|path|int|float|list)|x[<>]=|10000000", told), told
+        assert max(map(cell_len, told.splitlines())) <= 80

@@ -6,6 +6,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
@@ -102,7 +103,7 @@ def test_turns_are_granted_for_all_that_would_be_compiled(tmp_path: Any, monkeyp
     (tmp_path / "__pycache__").mkdir()
     line = steps.function.__code__.co_firstlineno
     (tmp_path / "__pycache__" / f"test_compiled.steps-{line}.py311.nbi").touch()
-    assert Kernel(steps.function)._granted == kernels.TURNS
+    assert Kernel(steps.function)._granted == kernels.KEPT_TURNS
 
 
 def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,3 +175,13 @@ def test_without_the_compiler_kernels_go_on_and_say_once_what_would_help() -> No
     run = subprocess.run([sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=True)
     assert run.stdout.split("\n") == ["[-95, 95]", "[-95, 95]", ""]
     assert run.stderr.count("pip install 'discreet[compiler]'") == 1
+
+
+def test_compiled_code_that_cannot_be_read_is_made_again(tmp_path: Path) -> None:
+    """After an upgrade, what is on disk may name classes that are gone."""
+    made = Kernel(ratio.function)._variant(counted=False)._cache._cache_file
+    made._index_path = str(tmp_path / "ratio.nbi")
+    Path(made._index_path).write_bytes(pickle.dumps(made._version) + b"\x80\x04cdiscreet.gone\nGone\n.")
+    assert made._load_index() == {}
+    Path(made._index_path).write_bytes(b"cut")
+    assert made._load_index() == {}

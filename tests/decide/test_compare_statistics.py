@@ -40,6 +40,7 @@ def test_every_alternative_has_its_cost_on_the_map(tmp_path: Path) -> None:
     assert shown is not None
     assert 0 < shown < 1
     assert cost["suppress, statistics dropped"] == (0.0, None)
+    assert (cost["suppress, statistics kept"][0] or 0) >= shown
     coarser, ranges = cost["suppress, statistics coarser"], cost["suppress, statistics ranges"]
     assert (coarser[0] or 0) >= shown
     assert (ranges[0] or 0) >= shown

@@ -107,8 +107,8 @@ def test_few_below_the_line_and_extremes_are_held_back() -> None:
 
 def test_what_would_be_lost_is_refused(tmp_path: Path) -> None:
     release = with_published(Release.of(Figures.from_array([3, None, 9], SEX)), {"pct": "percentage, over=sex"})
-    with pytest.raises(RequestError, match="written as CSV or Parquet"):
-        release.write(tmp_path / "t.xlsx")
+    with pytest.raises(RequestError, match=r"no place for the statistic 'pct'; write \.csv"):
+        release.write(tmp_path / "t.tab")
     Release.of(Figures.from_array([3, None, 9], SEX)).write(tmp_path / "plain.parquet")
     with pytest.raises(RequestError, match="which statistics are in it"):
         read_release(tmp_path / "plain.parquet", statistics={"pct": "percentage, over=sex"})
@@ -126,5 +126,11 @@ def test_from_the_command_line(tmp_path: Path) -> None:
     told = run("protect", "suppress", table, "--rule", "threshold=5", "--statistic", defined, "-o", safe)
     assert told.code == 0, told.err
     assert safe.read_text().splitlines()[0].replace('"', "") == "sex,area,count,pct,published_as"
-    assert run("audit", safe, "--statistic", defined).code == 0
-    assert run("audit", safe).code == 2
+    said = run("audit", safe, "--statistic", defined)
+    assert said.code == 0
+    # The file says what its statistics are; without that, somebody has to.
+    assert run("audit", safe).out == said.out
+    bare = safe.read_text().replace(f" statistic {defined}", "")
+    assert bare != safe.read_text()
+    (tmp_path / "bare.csv").write_text(bare, encoding="utf-8")
+    assert run("audit", tmp_path / "bare.csv").code == 2

@@ -27,6 +27,9 @@ from discreet.feasible.reach import OUT_OF_REACH, REACHED, UNDECIDED, reach_leve
 from discreet.feasible.reduction import reduce
 from discreet.table.equations import equations_of
 
+# What the tests share is made once, by the one process that runs them all.
+pytestmark = pytest.mark.xdist_group("time")
+
 LIMIT, SOON = 0.2, 5.0
 """A limit in seconds, and the CPU seconds, which other work on the machine does not use up, until a search is over."""
 
@@ -67,6 +70,7 @@ def test_audits_that_run_out_of_time_call_nothing_safe() -> None:
     assert time.process_time() - start < SOON
     assert hurried.verdict == "incomplete"
     assert not hurried.findings.finished.all()
+    assert "not finished, whose intervals are outer bounds" in hurried.sentence
 
 
 @pytest.mark.parametrize("entries", [any_shape.LARGEST, 0])

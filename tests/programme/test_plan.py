@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import tomllib
 from itertools import product
 from pathlib import Path
@@ -15,6 +16,7 @@ from discreet.programme.explanation import explain_plan
 from discreet.programme.indicators import Indicators
 from discreet.programme.plan_model import Programme
 from discreet.programme.plan_reader import plan_of, read_plan
+from discreet.programme.running import RunOptions, run_plan
 
 HEADER = "table_name,field,hrc_field,indicator,hrc_indicator,spanning_1,hrc_spanning_1,spanning_2,hrc_spanning_2"
 LISTED = [
@@ -86,6 +88,26 @@ def test_records_become_a_plan_with_nested_columns_as_levels(tmp_path: Path) -> 
     (tmp_path / "plans").mkdir()
     (tmp_path / "plans" / "plan.toml").write_text(draft(tmp_path / "firms.csv", folder=tmp_path / "plans"))
     assert read_plan(tmp_path / "plans" / "plan.toml").records is not None
+
+
+def test_a_plan_drafted_from_records_of_people_can_be_run(tmp_path: Path) -> None:
+    draw = random.Random(3)
+    rows = [f"{draw.choice('NNNSSW')},{draw.choice('yyyo')},{draw.choice('mf')}" for _ in range(60)]
+    (tmp_path / "people.csv").write_text("\n".join(["region,age,sex", *rows]) + "\n")
+    (tmp_path / "plan.toml").write_text(draft(tmp_path / "people.csv"))
+    plan = read_plan(tmp_path / "plan.toml")
+    assert [len(table.by) for table in plan.tables] == [3, 2, 2, 2]
+    found = run_plan(plan, RunOptions(tmp_path / "out", seed=2**100))
+    assert found.verdict == "protect"
+    assert {file.name for file in (tmp_path / "out").glob("*.csv")} == {f"{table.name}.csv" for table in plan.tables}
+
+
+def test_a_crossing_too_large_to_publish_is_not_drafted(tmp_path: Path) -> None:
+    rows = [",".join(str((i * k) % 60) for k in (1, 7, 11)) for i in range(300)]
+    (tmp_path / "people.csv").write_text("\n".join(["a,b,c", *rows]) + "\n")
+    text = draft(tmp_path / "people.csv")
+    assert "216,000 cells, so their crossing is not drafted" in text
+    assert text.count("[[tables]]") == 3
 
 
 def test_a_folder_of_tables_is_the_simplest_plan(tmp_path: Path) -> None:

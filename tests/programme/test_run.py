@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from collections.abc import Mapping
 from itertools import combinations, product
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from discreet.decide.ledger import Ledger
 from discreet.programme.cluster_work import ClusterOutcome
 from discreet.programme.outcome import ProgrammeOutcome
 from discreet.programme.plan_reader import plan_of
-from discreet.programme.running import RunOptions, run_plan
+from discreet.programme.running import RunOptions, entry_of, run_plan
 from discreet.rules import PPercent, Threshold
 from discreet.rules.sensitivity import sensitivity
 from discreet.table.release_reader import read_release
@@ -298,6 +299,25 @@ def test_amounts_with_many_digits_agree_once_they_are_rounded(tmp_path: Path) ->
     assert len(total.partition(".")[2]) == 2
 
 
+def test_numbers_and_amounts_of_one_plan_are_judged_together(tmp_path: Path) -> None:
+    """Three firms of the north, in three sizes that all have turnover, are one in each."""
+    rows = [f"{i},{'n' if i < 3 else 'sw'[i % 2]},s{i % 3},{50 + 7 * (i % 11)}" for i in range(120)]
+    (tmp_path / "some.csv").write_text("\n".join(["id,region,size,turnover", *rows]) + "\n")
+    records = '[records]\nfiles = "some.csv"\ncontributor = "id"\n'
+    numbers, amounts = table("firms", ["region"]), table("turnover", ["region", "size"], "turnover")
+    found = made(tmp_path, BUSINESS + records + numbers + amounts)
+    assert {one.name: one.verdict for one in found.clusters} == {"count": "release", "turnover": "withhold"}
+    passed, told = found.clusters[1].checks[-1]
+    assert not passed
+    assert "beside the other tables" in told
+    assert "count of region=n, size=s0 = [region=n in «firms · count · 2024»]" in told
+    assert not (tmp_path / "published" / "turnover.csv").exists()
+    # By the same cells, numbers and amounts tell nothing about each other.
+    same = made(tmp_path, BUSINESS + records + table("sizes", ["size"]) + table("by size", ["size"], "turnover"))
+    assert [one.verdict for one in same.clusters] == ["release", "release"], same.clusters
+    assert same.clusters[1].checks[-1][0]
+
+
 def test_workbooks_show_the_labels_of_a_file_and_other_files_the_codes(tmp_path: Path) -> None:
     firms(tmp_path)
     (tmp_path / "sizes.csv").write_text("code,label\ns0,below 10\ns1,10 to 49\ns2,50 and more\n")
@@ -342,6 +362,12 @@ def test_a_table_is_weighted_by_its_own_column(tmp_path: Path) -> None:
     rows = [line.split(",") for line in weighted[1:]]
     assert float(totals["pizza"]) == sum(int(row[8]) for row in rows)
     assert float(totals["batavia"]) == sum(int(row[5]) * int(row[9]) for row in rows)
+    # Weighted numbers are no numbers of firms, and are not taken for them beside amounts.
+    counted = plan_of(
+        BUSINESS.replace("business", "default") + FIRMS + table("n", ["region"], weight='"w"'), folder=tmp_path
+    )
+    (cluster,) = run_plan(counted, RunOptions(tmp_path / "counted", SEED)).clusters
+    assert entry_of(counted, cluster)["variable"] == "count weighted by w"
     # Weights that two tables of one variable do not share would follow from them.
     (tmp_path / "plan.toml").write_text(text + table("again", ["size"], "pizza", weight='"w"'))
     told = refused(run("plan", "check", tmp_path / "plan.toml"))
@@ -364,3 +390,35 @@ def test_no_risk_is_claimed_that_was_judged_with_figures_which_no_table_shows(
     found = made(tmp_path, f'policy = "own.toml"\nprotection = "hide-and-round:limit=3,base=5"\n{PEOPLE}{tables}')
     assert found.verdict == verdict
     assert ("no table of the plan shows" in found.clusters[0].sentence) == (verdict == "withhold")
+
+
+def test_a_sum_of_figures_that_no_table_shows_says_how_far_off_it_may_be(tmp_path: Path) -> None:
+    """A reader of a sum of four rounded figures knows it to 4 · 2; a file that said nothing of it would hide that."""
+    people(tmp_path, 400)
+    (tmp_path / "own.toml").write_text('extends = "default"\n[limits]\nr2 = "none"\ndr = "none"\ntau = "none"\n')
+    head = f'policy = "own.toml"\nprotection = "random-rounding:base=3,additive=true"\n{PEOPLE}{AREA}'
+    found = made(tmp_path, head + table("regions", ["region", "sex"]) + table("women", ["area"], where='{ sex = "f" }'))
+    (cluster,) = found.clusters
+    assert cluster.release is not None
+    truth = tabulate(tmp_path / "people.csv", {"area": ["region", "district"], "sex": "sex"})
+    counts = {_place(truth.label(i)): int(truth.records[i]) for i in range(len(truth))}
+    leaves = {"Total": 12, "r0": 4, "r1": 4, "r2": 4}
+    asked = 0
+    for part in cluster.release.parts():
+        lower, upper = part.ranges()
+        for row in range(len(part)):
+            label = {n: part.labels[n][c] for n, c in zip(part.names, part.codes[row], strict=True)}
+            assert lower[row] <= counts.get(_place(label), 0) <= upper[row]
+            below = leaves.get(label["area"], 1) * (2 if label["sex"] == "Total" else 1)
+            assert upper[row] - int(part.values[row]) == 2 * below
+            asked += below > 1
+    assert asked > 8
+    # Where the finest level is published too, sums say nothing beyond it.
+    both = made(tmp_path, head + table("regions", ["region", "sex"]) + table("all", ["area", "sex"]), tmp_path / "both")
+    shown = both.clusters[0].release
+    assert shown is not None
+    assert any(kind.summed for part in shown.parts() for kind in part.kinds)
+
+
+def _place(label: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    return frozenset((name, code) for name, code in label.items() if code != "Total")

@@ -208,7 +208,7 @@ def test_tables_that_do_not_go_together_are_refused() -> None:
         dc.protect.small_count_rounding([ab, ac], 3)
     with pytest.raises(RequestError, match=r"finest cells a × b × c are not tabulated.*controlled-rounding"):
         dc.protect.semi_controlled_rounding([ab, ac], 3)
-    with pytest.raises(RequestError, match="tabulate with record keys"):
+    with pytest.raises(RequestError, match=r"finest cells, a × b × c, were not tabulated.*give records keys"):
         dc.protect.CellKey().apply([ab, ac], 1)
     redesign = dc.protect.Redesign.of({"a": {"1": "x", "2": "x"}})
     for method in (dc.protect.RandomSample(5), dc.protect.TableSwapping(), redesign):

@@ -16,6 +16,9 @@ from discreet.studies import antal2014, antal2015, get
 from discreet.studies.comparison import PaperComparison, Study, StudyEffort, published
 from discreet.studies.own_samples import simulate_samples
 
+# What the tests share is made once, by the one process that runs them all.
+pytestmark = pytest.mark.xdist_group("studies")
+
 
 @pytest.fixture(scope="module")
 def study2014() -> Study:

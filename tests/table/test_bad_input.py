@@ -203,7 +203,7 @@ def test_rows_without_a_label(tmp_path: Path) -> None:
 def test_columns_that_are_missing_or_unknown(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("area,sex,people\nn,m,5\nn,f,1\n")
-    with pytest.raises(RequestError, match=r"t\.csv: there is no column of counts 'count'; .*'area', 'sex', 'people'"):
+    with pytest.raises(RequestError, match=r"t\.csv: there is no column 'count' of counts; .*'area', 'sex', 'people'"):
         read_table(path)
     assert read_table(path, count="people").total == 6
     with pytest.raises(RequestError, match=r"t\.csv: there is no dimension column 'aera'; did you mean 'area'\?"):
@@ -230,7 +230,7 @@ def test_columns_that_are_missing_or_unknown(tmp_path: Path) -> None:
         ("a,count\nx,1\n".encode("utf-16-le"), r"t\.csv: line 1 has a byte 0x00, .*utf-16"),
         (b'area,count\n"n,5\ns,4\n', r"t\.csv"),
         (b"just some words\n", r"t\.csv: there are no rows"),
-        (b"just some words\nand more\n", r"t\.csv: there is no column of counts 'count'"),
+        (b"just some words\nand more\n", r"t\.csv: there is no column 'count' of counts"),
         (b"PAR1 no csv at all, 1\n", r"t\.csv: there are no rows"),
     ],
 )

@@ -67,11 +67,13 @@ def test_a_cross_table_is_not_guessed_from_doubtful_signs(tmp_path: Path) -> Non
     path = tmp_path / "t.csv"
     # A long file whose column of counts has another name: rows repeat their first label.
     path.write_text("area,sex,n\n1,1,5\n1,2,6\n2,1,7\n2,2,8\n")
-    with pytest.raises(RequestError, match=r"no column of counts 'count'; name it, or say that the layout is wide"):
+    with pytest.raises(
+        RequestError, match=r"no column 'count' of counts; name the column that holds them \(count=\), or"
+    ):
         read_table(path)
     assert read_table(path, count="n").shape == (2, 2)
     path.write_text("month,n\n1,5\n2,6\n")
-    with pytest.raises(RequestError, match="no column of counts 'count'"):
+    with pytest.raises(RequestError, match="no column 'count' of counts"):
         read_table(path)
     assert read_table(path, layout="wide").names == ("month", "column")
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from tests.tabulation.strategies import Case, cases
@@ -14,6 +16,7 @@ from discreet.core.errors import DataError
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Respondents
 from discreet.tabulation import DimensionSpec, tabulate
+from discreet.tabulation.engines import duckdb
 
 LONG = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
@@ -112,3 +115,22 @@ def test_the_number_of_workers_changes_nothing() -> None:
 def test_little_memory_changes_nothing() -> None:
     records = firms(20000, 4)
     agree(tabulate(records, **WHOLE, memory="60MB"), tabulate(records, **WHOLE))
+
+
+PAIRS: dict[str, Any] = {
+    **WHOLE,
+    "by": [*WHOLE["by"], DimensionSpec("group")],
+    "missing": "category",
+    "margins": [("region", "activity"), ("region", "group"), ("activity", "group"), ()],
+}
+
+
+@pytest.mark.parametrize("most", [0, 40, 10**6])
+def test_margins_that_carry_others_change_nothing(most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Records grouped by the pairs themselves, by a triple of all, and what lies between."""
+    monkeypatch.setattr(duckdb, "ENOUGH", 0)
+    monkeypatch.setattr(duckdb, "SAMPLE", 100)
+    monkeypatch.setattr(duckdb, "CARRIED", most)
+    records = firms(300, 6)
+    pq.write_table(records, tmp_path / "firms.parquet")
+    agree(tabulate(tmp_path / "firms.parquet", **PAIRS), tabulate(records, **PAIRS, engine="reference"))

@@ -149,6 +149,13 @@ def bad(tmp_path: Path, content: str | bytes, name: str = "r.csv") -> Path:
     return path
 
 
+@pytest.mark.parametrize(("numbers", "total"), [("7;624,37;-,5", 630.87), ("1,234;2,5", 3.734), ("0,125;3", 3.125)])
+def test_a_decimal_comma_is_found_where_it_can_be_nothing_else(numbers: str, total: float, tmp_path: Path) -> None:
+    rows = "\n".join(f"n;{number}" for number in numbers.split(";"))
+    found = tabulate(bad(tmp_path, f"region;turnover\n{rows}\n"), ["region"], value="turnover")
+    assert found.responses[0].sums[0] == pytest.approx(total)
+
+
 GOOD = "region,id,w,turnover\nn,1,1,10\ns,2,1,20\n"
 
 
@@ -161,6 +168,8 @@ GOOD = "region,id,w,turnover\nn,1,1,10\ns,2,1,20\n"
         (GOOD, {"contributor": "ids"}, "no contributor column 'ids'; did you mean 'id'"),
         (GOOD, {"value": "region"}, r"r\.csv: line 2: 'region' is 'n', which is not a number"),
         (GOOD + "s,3,1,twelve\n", {}, r"r\.csv: line 4: 'turnover' is 'twelve', which is not a number"),
+        (GOOD + 's,3,1,"1,234"\n', {}, r"'turnover' is '1,234', which is not a number; .* \(decimal=','\)"),
+        (GOOD + 's,3,1,"1,5"\ns,3,1,2.5\n', {}, r"'turnover' is '1,5', which is not a number"),
         (GOOD + '"s\n",3,1,1\ns,4,1,x\n', {}, r"r\.csv: line 6: 'turnover' is 'x'"),
         (GOOD + "s,3,1,\n", {}, r"r\.csv: line 4: 'turnover' is empty"),
         (GOOD + "s,3,1,inf\n", {}, r"r\.csv: line 4: 'turnover' is not a finite number"),

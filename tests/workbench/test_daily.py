@@ -154,6 +154,19 @@ def test_one_finds_ones_way_in_a_cross_table_with_totals(opened: Any, tmp_path: 
         assert heads(person) == ["0-19", "20-64", "65+"]
 
 
+SEVERAL_DOWN = """async (shut) => {
+  const { layOut, PLAIN } = await import("./static/layout.js");
+  const area = { name: "area", labels: ["north", "n1", "n2", "south"], total: null, depths: [1, 2, 2, 1] };
+  const flat = (name) => ({ name, labels: ["m", "f"], total: null, depths: null });
+  const dimensions = [area, flat("sex"), flat("year")];
+  const at = Array.from({ length: 16 }, (_, i) => [i >> 2, (i >> 1) & 1, i & 1]);
+  const codes = [0, 1, 2].map((d) => at.map((cell) => cell[d]));
+  const cells = { dimensions, codes, values: at.map((_, i) => i), hidden: [], intervals: [], decimals: 0 };
+  return layOut(cells, { ...PLAIN, shut }).rows;
+}"""
+"""Lays out a table of three dimensions, the last across, with some rows folded, and returns the rows shown."""
+
+
 def test_hierarchies_fold_and_unfold(opened: Any, tmp_path: Path) -> None:
     (tmp_path / "districts.hrc").write_text(TREE)
     with visiting(opened, firms(tmp_path / "firms.csv"), tmp_path / "districts.hrc") as (person, page):
@@ -173,6 +186,11 @@ def test_hierarchies_fold_and_unfold(opened: Any, tmp_path: Path) -> None:
         assert heads(person)[:4] == ["▾ north", "n1", "n2", "n3"]
         page.click("[data-tool=unfold]")
         assert len(heads(person)) == 7
+        # With several dimensions down the side, a row folds what is below it along any of them.
+        every = [f"{area} · {sex}" for area in ("north", "n1", "n2", "south") for sex in "mf"]
+        assert page.evaluate(SEVERAL_DOWN, []) == every
+        assert page.evaluate(SEVERAL_DOWN, ["north · m"]) == [row for row in every if row not in ("n1 · m", "n2 · m")]
+        assert page.evaluate(SEVERAL_DOWN, ["north · m", "north · f"]) == [row for row in every if row[1:2] == "o"]
 
 
 def test_a_spreadsheet_with_a_title_row(opened: Any, tmp_path: Path) -> None:

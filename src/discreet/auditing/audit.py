@@ -141,8 +141,7 @@ def audit(
     if limits.within is not None and not isinstance(contributions, Contributions):
         raise RequestError("within is about contributions; give them too (contributions=, --contributions)")
     releases = [open_release(one) for one in releases] if _several(releases) else open_release(releases)
-    published = without_implied(parts_of(releases))
-    _refuse_other_variables(published)
+    published = _of_one_variable(without_implied(parts_of(releases)))
     if least == 0 and any(part.unsaid for part in published):
         told.append(UNSAID)
     parts = (*published, *unpublished(about, published))
@@ -194,8 +193,8 @@ def audit(
     return _result(sheets, judge, published, terms.proofs, criterion, "; ".join(filter(None, told)))
 
 
-def _refuse_other_variables(parts: Sequence[Figures]) -> None:
-    """Refuse tables of different variables: numbers and amounts of the same cells are not equal."""
+def _of_one_variable(parts: tuple[Figures, ...]) -> tuple[Figures, ...]:
+    """Return the tables, and refuse those of different variables: numbers and amounts of one cell are not equal."""
     called = {part.figure: part for part in parts if not part.measure}
     if len(called) > 1:
         (one, mine), (other, theirs), *_ = called.items()
@@ -204,6 +203,7 @@ def _refuse_other_variables(parts: Sequence[Figures]) -> None:
             "same: call the columns alike if they do. Audit numbers and amounts one by one, and check what they tell "
             "about each other in a ledger (discreet ledger check --variable)"
         )
+    return parts
 
 
 def _effort(terms: Terms) -> dict[str, Any]:

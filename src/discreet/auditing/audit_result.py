@@ -14,6 +14,7 @@ import numpy as np
 from discreet.auditing.findings import RANK, SUBJECTS, VERDICTS, Findings, Verdict
 from discreet.auditing.laws import LAWS
 from discreet.auditing.limits import AuditCriterion
+from discreet.core.errors import with_arguments
 from discreet.core.json_types import Json
 from discreet.core.numerics import IntArray, disclosure_risk
 from discreet.core.text import columns, html_table
@@ -186,7 +187,10 @@ class Audit:
             f"{counts['unsafe']:,} unsafe"
         ]
         if counts["incomplete"]:
-            parts.append(f"{counts['incomplete']:,} not finished, which are not called safe")
+            parts.append(
+                f"{counts['incomplete']:,} not finished, whose intervals are outer bounds: they hold every possible "
+                "value, may be too wide, and are not called safe"
+            )
         if exact:
             parts.append(f"{exact:,} {'value is' if exact == 1 else 'values are'} determined exactly")
         if self.linked:
@@ -254,7 +258,7 @@ class Audit:
         proofs = [f"  {cell.proof}" for cell in self.worst(3) if cell.proof]
         head = [f"Audit: {self.verdict}", self.sentence, str(self.criterion), LAWS[self.law].text]
         header, *rows = self.table(10)
-        return "\n".join([*head, columns(header, rows), *proofs])
+        return with_arguments("\n".join([*head, columns(header, rows), *proofs]))
 
     __repr__ = __str__
 

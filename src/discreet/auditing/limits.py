@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.core.errors import RequestError
+from discreet.core.errors import RequestError, with_arguments
 from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, disclosure_risk
 
@@ -154,7 +154,7 @@ class AuditCriterion:
     Without limits safe says only that a figure is not determined: an interval of two values passes.
 
     >>> print(AuditCriterion())
-    Safe means here only: not worked out exactly; give --min-width, --max-dr, --protection or --rule for more.
+    Safe means here only: not worked out exactly; ask for more (limits=).
     >>> print(AuditCriterion(Limits(width=5)))
     Safe means here: not worked out exactly, and an interval at least 5 wide.
     """
@@ -196,4 +196,5 @@ class AuditCriterion:
         """Say what safe means, and what would make it mean more."""
         if self.stated:
             return f"Safe means here: {self.means}."
-        return f"Safe means here only: {self.means}; give --min-width, --max-dr, --protection or --rule for more."
+        more = "ask for more (limits=, --min-width, --max-dr, --protection or --rule)"
+        return with_arguments(f"Safe means here only: {self.means}; {more}.")

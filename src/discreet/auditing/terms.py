@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from discreet.core.effort import WorkOptions
 from discreet.core.progress import Progress
@@ -24,7 +23,7 @@ class AuditOptions(WorkOptions, total=False):
 
     response: str | None
     knows: Sequence[Fact]
-    original: Any
+    original: object
     protection: float | None
     sensitivity: Sensitivity | None
     verdict_only: bool
@@ -44,7 +43,7 @@ class Terms:
 
     response: str | None = None
     knows: Sequence[Fact] = ()
-    original: Any = None
+    original: object = None
     protection: float | None = None
     sensitivity: Sensitivity | None = None
     verdict_only: bool = False

@@ -288,7 +288,7 @@ def _face(console: show.Console, result: Audit, rows: int) -> None:
     console.print()
     for cell in result.worst(min(rows, 5)):
         if cell.proof:
-            console.print(f"  {cell.proof}")
+            console.print(f"  {show.clipped(str(cell.proof), show.PROOF, '; --json prints all')}")
     if result.linked:
         console.print("\nNarrower because of another table:")
         lines = [[c.name, _interval(c.alone), _interval((c.lower, c.upper))] for c in result.linked[:rows]]

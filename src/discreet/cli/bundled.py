@@ -1,4 +1,4 @@
-"""Bundled tables as whatever a command takes: a file, records of people, an assessment or the record of one."""
+"""Bundled tables as whatever a command takes: a file, records, a plan, a ledger, an assessment or its record."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from discreet.decide.assessment import Assessment
+    from discreet.table.release import Release
 
 
 def one_of(given: object, example: str | None, what: str) -> None:
@@ -75,17 +76,38 @@ def assessment(example: str) -> Assessment:
 @contextmanager
 def earlier_and_new(example: str) -> Iterator[tuple[Path, Path]]:
     """Make a ledger that holds a bundled table with its small counts hidden, and a file of the table as it is."""
-    from discreet import datasets
     from discreet.decide.ledger import Ledger
-    from discreet.evaluate.audited_suppression import suppress
-    from discreet.rules import Threshold
 
     with table_file(example) as file:
         book = file.with_suffix(".ledger")
-        hidden = suppress(datasets.load(example), [Threshold(3)]).release
         with Ledger(book, create=True) as kept:
-            kept.add(hidden, title=f"{example}, counts of 1 and 2 hidden")
+            kept.add(with_gaps(example), title=gaps(example))
         yield book, file
+
+
+def gaps(example: str) -> str:
+    """Return what a bundled table is called whose small counts are hidden."""
+    return f"{example}, counts of 1 and 2 hidden"
+
+
+def with_gaps(example: str) -> Release:
+    """Return a bundled table whose counts of 1 and 2 are hidden, and others with them."""
+    from discreet import datasets
+    from discreet.evaluate.audited_suppression import suppress
+    from discreet.rules import Threshold
+
+    return suppress(datasets.load(example), [Threshold(3)]).release
+
+
+@contextmanager
+def plan_file(example: str) -> Iterator[Path]:
+    """Write the plan that is drafted from everybody in a bundled table, beside the records."""
+    from discreet.programme.drafting import draft
+
+    with people_file(example) as records:
+        file = records.with_suffix(".toml")
+        file.write_text(draft(records), encoding="utf-8")
+        yield file
 
 
 @contextmanager

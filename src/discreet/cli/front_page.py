@@ -34,12 +34,12 @@ COMMANDS = {
     "uniques": "Estimate who in a sample is the only one of their kind in the population. `discreet uniques FILE` is "
     "short for `discreet uniques sample FILE`.",
     "ledger": "Keep what has been published, and check new releases against all of it.",
-    "geography": "Find who can be singled out where a territory is published in two divisions, as municipalities and "
+    "geography": "Find who can be singled out when a territory is published in two divisions, say municipalities and "
     "grid cells.",
     "plan": "Publish many tables by one command: draft a plan, see what of it is one problem, run it.",
 }
 """What each command says first of itself, in the order of help."""
-PLAIN, BOLD, DIM, NAME, KIND = "", "1", "2", "1;36", "1;33"
+PLAIN, BOLD, DIM, NAME = "", "1", "2", "1;36"
 ELSEWHERE = {"_DISCREET_COMPLETE", "TERMINAL_WIDTH", "FORCE_COLOR"}
 """What shells that complete a line, and people who want another look, set for the libraries."""
 NARROWEST = 70
@@ -84,10 +84,7 @@ def page(width: int, coloured: bool) -> Iterator[str]:
     yield from map(across, TextWrapper(width - 2).wrap(ABOUT))
     yield across("")
     longest = max(len(name) for name, _, _ in OPTIONS)
-    options = [
-        (((f"{name:{longest}}  ", NAME), (f"{short:8}", NAME), ("<bool>  ", KIND)), text)
-        for name, short, text in OPTIONS
-    ]
+    options = [(((f"{name:{longest}}  ", NAME), (f"{short:10}", NAME)), text) for name, short, text in OPTIONS]
     yield from panel("Options", options)
     longest = max(map(len, COMMANDS))
     yield from panel("Commands", [(((f"{name:{longest}}  ", NAME),), text) for name, text in COMMANDS.items()])

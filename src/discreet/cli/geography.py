@@ -29,7 +29,7 @@ class Mapped:
     """Where zones are, what is made coarser, and what is written."""
 
     shapes: Annotated[list[str] | None, option("DIVISION=FILE of GeoJSON polygons; repeat it for both.")] = None
-    coarsen: Annotated[str | None, option("Propose coarser zones of this division; cells of a grid in blocks.")] = None
+    coarsen: Annotated[str | None, option("Propose coarser zones for this division; a grid in blocks.")] = None
     map: Annotated[Path | None, in_output("Write a map of the differences: .svg.")] = None
     groups: Annotated[Path | None, in_output("Write which zones are merged: .csv.")] = None
 
@@ -74,18 +74,18 @@ class Mapped:
 def geography(
     *,
     read: NamedOriginal,
-    threshold: Annotated[int, option("Differences of 1 to one less than so many people are found.", min=2)] = 10,
+    threshold: Annotated[int, option("Find differences of fewer people than this.", min=2)] = 10,
     divisions: Annotated[str | None, option("The two dimensions that are zones, comma-separated.")] = None,
     mapped: Mapped,
     json: options.Json = False,
     output: Annotated[Path | None, in_output("Also write the differences: .json, .csv or .txt.")] = None,
     top: Annotated[int, in_output("How many differences to show.", min=0)] = 20,
 ) -> None:
-    """Find who can be singled out where a territory is published in two divisions, as municipalities and grid cells.
+    """Find who can be singled out when a territory is published in two divisions, say municipalities and grid cells.
 
     FILE has counts by pairs of zones that overlap. Wherever a union of zones of one division lies inside a union of the
-    other, their difference is known, though nobody published it. All differences below the threshold are found, of
-    unions of any size, each with its arithmetic. Exit code 1 if there are any.
+    other, readers know the difference, though nobody published it. The command finds every difference below the
+    threshold, between unions of any size, with its arithmetic. The exit code is 1 if there are any.
 
     Examples:
         discreet geography --example territory  # areas and grid cells of a bundled territory

@@ -89,9 +89,11 @@ def _inspected(
     file: Path, rda: Path | None, given: dict[str, Any], *, cells: bool, encoding: str, recompute: bool
 ) -> Inspection:
     if file.suffix.lower() == ".tab" or rda is not None:
+        from discreet.reading.published import inspect_tab_release
         from discreet.tabulation.argus_tab import inspect_tab
 
-        return inspect_tab(file, rda, cells=cells, encoding=encoding, recompute=recompute)
+        published = inspect_tab_release(file, rda, cells=cells, encoding=encoding)
+        return published or inspect_tab(file, rda, cells=cells, encoding=encoding, recompute=recompute)
     from discreet.table.inspection import inspect_file
 
     return inspect_file(file, cells=cells, encoding=encoding, **given)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -25,8 +26,9 @@ DEFAULT = Path("ledger.sqlite")
 
 ledger = group("ledger", "Keep what has been published, and check new releases against all of it.")
 
-File = Annotated[Path, argument("What is published: .csv, .parquet, .xlsx or .tab.", "RELEASE")]
-Id = Annotated[str, argument("The release's id, or its title.", "ID")]
+File = Annotated[Path | None, argument("What is published: .csv, .parquet, .xlsx or .tab.", "RELEASE")]
+Id = Annotated[str | None, argument("The release's id, or its title.", "ID")]
+Tried = Annotated[str | None, option("A bundled table: try it on a ledger that holds it and is gone afterwards.")]
 Reason = Annotated[str, option("Why, for the record.")]
 
 
@@ -115,9 +117,25 @@ class GivenOptions:
         return given | {"width": given.pop("min_width"), "dr": given.pop("max_dr")}
 
 
+@contextmanager
+def _opened(kept: LedgerFile, example: str | None, *, whole: bool = False) -> Iterator[Ledger]:
+    """Open the ledger, or one that holds a bundled table and is gone afterwards."""
+    with ExitStack() as stack:
+        if example is not None:
+            kept = replace(kept, ledger=stack.enter_context(bundled.earlier_and_new(example))[0])
+        yield stack.enter_context(kept.opened(whole=whole))
+
+
+def _named(release: str | None, example: str | None) -> str:
+    """Return which release is meant: by id or title, or the one of a bundled table."""
+    bundled.one_of(release, example, "a release by its id or title")
+    return release or bundled.gaps(str(example))
+
+
 @command
 def add(
-    release: File,
+    release: File = None,
+    example: Annotated[str | None, option("A bundled table, published without its counts of 1 and 2.")] = None,
     *,
     stated: Stated,
     how: EntryOptions,
@@ -129,10 +147,16 @@ def add(
 
     Examples:
         discreet ledger add release.csv --title 'Firms by size' --period 2024  # what is published today
+        discreet ledger add --example religion --ledger trial.sqlite  # a bundled table, in a ledger to try things on
     """
-    shown = how.release(release)
+    bundled.one_of(release, example, "what is published")
+    if release is None:
+        assert example is not None
+        shown, about = bundled.with_gaps(example), stated.about(Path(bundled.gaps(example)))
+    else:
+        shown, about = how.release(release), stated.about(release)
     with kept.opened(create=True) as book:
-        entry = book.add(shown, published=published, original=original, **stated.about(release))
+        entry = book.add(shown, published=published, original=original, **about)
         head = book.head
 
     def face(console: show.Console) -> None:
@@ -144,15 +168,16 @@ def add(
 
 
 @command
-def entries(*, kept: LedgerFile) -> None:
+def entries(example: Tried = None, *, kept: LedgerFile) -> None:
     """Show what has been published.
 
     Examples:
         discreet ledger list --ledger office.sqlite  # everything published so far
+        discreet ledger list --example religion  # a ledger with one bundled table
     """
     from discreet.decide.ledger.entry import HEADER
 
-    with kept.opened() as book:
+    with _opened(kept, example) as book:
         past = book.history()
     found = list(past.entries.values())
 
@@ -160,7 +185,7 @@ def entries(*, kept: LedgerFile) -> None:
         if not found:
             console.print(f"{kept.ledger} is empty.")
         else:
-            show.table(console, HEADER, [entry.row() for entry in found])
+            show.table(console, HEADER, [entry.row() for entry in found], left=(0, 1, 2, 3))
             console.print(f"\nhead {past.head.digest}", style="dim")
 
     told = {"releases": [entry.to_dict() for entry in found], "head": past.head.digest}
@@ -173,6 +198,7 @@ def verify(
     whole: Annotated[
         bool, option("A ledger of an earlier version lacks nothing, though no -wal file is by it.")
     ] = False,
+    example: Tried = None,
     *,
     kept: LedgerFile,
 ) -> None:
@@ -184,8 +210,9 @@ def verify(
     Examples:
         discreet ledger verify  # is everything as it was added?
         discreet ledger verify --head 5f0c1d2e9ab34c77  # and is nothing missing that was there then?
+        discreet ledger verify --example religion  # a ledger with one bundled table
     """
-    with kept.opened(whole=whole) as book, show.ProgressBar() as bar:
+    with _opened(kept, example, whole=whole) as book, show.ProgressBar() as bar:
         result = book.verify(head, progress=bar)
 
     def face(console: show.Console) -> None:
@@ -252,9 +279,10 @@ def check(
 
 @command
 def withdraw(
-    release: Id,
     reason: Reason,
+    release: Id = None,
     unseen: Annotated[bool, option("Nobody saw it: checks leave it out from now on.")] = False,
+    example: Tried = None,
     *,
     kept: LedgerFile,
 ) -> None:
@@ -262,9 +290,11 @@ def withdraw(
 
     Examples:
         discreet ledger withdraw 3f2a91 --reason 'wrong year'  # take a release back
+        discreet ledger withdraw --example religion --reason 'wrong year'  # a bundled table, to see what is said
     """
-    with kept.opened() as book:
-        entry = book.withdraw(release, reason=reason, unseen=unseen)
+    named = _named(release, example)
+    with _opened(kept, example) as book:
+        entry = book.withdraw(named, reason=reason, unseen=unseen)
     counts = "Checks leave it out." if entry.unseen else "Checks still count it: readers may have kept it."
     face = f"Withdrawn: {entry}. {counts}"
     show.deliver("ledger withdraw", entry, kept.json, None, lambda console: console.print(face))
@@ -272,12 +302,13 @@ def withdraw(
 
 @command
 def retag(
-    release: Id,
     reason: Reason,
+    release: Id = None,
     population: Annotated[str | None, option("Whom the figures are about; unchanged by default.")] = None,
     period: Annotated[str | None, option("When; unchanged by default.")] = None,
     variable: Annotated[str | None, option("What is added up; unchanged by default.")] = None,
     who: Annotated[str, option("Who says so; the user of this machine by default.")] = "",
+    example: Tried = None,
     *,
     kept: LedgerFile,
 ) -> None:
@@ -285,9 +316,11 @@ def retag(
 
     Examples:
         discreet ledger retag 3f2a91 --period 2023 --reason 'period was left out'  # correct what is said about it
+        discreet ledger retag --example religion --period 2023 --reason 'left out'  # a bundled table, to see it done
     """
-    with kept.opened() as book:
-        entry = book.retag(release, reason=reason, population=population, period=period, variable=variable, who=who)
+    named = _named(release, example)
+    with _opened(kept, example) as book:
+        entry = book.retag(named, reason=reason, population=population, period=period, variable=variable, who=who)
     was = entry.amended[-1]
     told = [
         f"{name} {getattr(was, name) or 'not stated'} → {getattr(entry, name) or 'not stated'}"

@@ -1,4 +1,4 @@
-"""Values of options taken as they stand, so that what checks the others is loaded only where there are others.
+"""Values of options taken as they stand; what checks the others is loaded only where there are others.
 
 Typer builds an adapter of pydantic for every option of a command, given or not, which takes a third of the time of a
 small command. Texts, paths and plain numbers need none; anything else, and every complaint, is left to typer.
@@ -10,6 +10,8 @@ import os
 import re
 from pathlib import Path
 from typing import Any, get_args, get_origin
+
+from discreet.cli.option_kinds import tell_in_words
 
 NUMBERS = {int: re.compile(r"[+-]?[0-9]{1,15}"), float: re.compile(r"[+-]?[0-9]{1,12}(\.[0-9]{1,12})?")}
 UNUSUAL = object()
@@ -68,8 +70,13 @@ def take_plainly(command: Any) -> None:
     command.get_help_option = plain_help
     for parameter in command.params:
         _take(parameter)
+    below = getattr(command, "commands", None)
+    # Commands that are made when they are asked for come here by themselves.
+    for one in below.values() if type(below) is dict else ():
+        take_plainly(one)
 
 
 def _take(parameter: Any) -> None:
+    tell_in_words(parameter)
     if getattr(parameter, "_runtime_param", UNUSUAL) is None and hasattr(parameter, "type_descriptor"):
         parameter._runtime_param = PlainValue(parameter)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli import options, show
+from discreet.cli import bundled, options, show
 from discreet.cli.compose import argument, command, group, option
+from discreet.cli.options import in_output
 from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
@@ -16,34 +18,43 @@ if TYPE_CHECKING:
 
 plan = group("plan", "Publish many tables by one command: draft a plan, see what of it is one problem, run it.")
 
-File = Annotated[Path, argument("The plan: a .toml file.", "PLAN")]
+File = Annotated[Path | None, argument("The plan: a .toml file.", "PLAN")]
 
 
 @command
 def new(
     source: Annotated[
-        Path, argument("Records, a list of tables, requested cells, or a folder of finished tables.", "SOURCE")
-    ],
+        Path | None, argument("Records, a list of tables, requested cells, or a folder of finished tables.", "SOURCE")
+    ] = None,
+    example: options.ExampleRecords = None,
     total: Annotated[list[str] | None, option("COLUMN=CODE: the total of a column of requested cells.")] = None,
     json: options.Json = False,
-    output: Annotated[Path | None, option("The plan; it is printed without one.")] = None,
+    output: Annotated[Path | None, option("Where to write the plan; by default it is printed.")] = None,
 ) -> None:
     """Draft a plan: from records, from a list of tables, from the cells that a template asks for, or from a folder.
 
-    The draft says in comments what could not be known. Read it, correct it, and look at it with discreet plan check.
+    The draft says in comments what could not be known. Read and correct it, then run discreet plan check.
 
     Examples:
         discreet plan new firms.csv -o plan.toml  # every pair of dimensions of some records
         discreet plan new tables.csv -o plan.toml  # a list: table_name, indicator, spanning_1, hrc_spanning_1, …
+        discreet plan new --example religion  # the plan of a bundled table
         discreet plan new template.csv --total ACTIVITY=BTSXO_S94 -o plan.toml  # the cells that somebody asks for
     """
     from discreet.core.files import write_text
     from discreet.programme.drafting import draft
 
+    bundled.one_of(source, example, "records, a list of tables, requested cells or a folder")
     said = options.pairs(total, "--total", "give it as ACTIVITY=BTSXO_S94")
     show.check_output(output, source, endings=(".toml",))
     place = Path() if output is None else output.parent
-    text = draft(source, totals={name: codes[-1] for name, codes in said.items()}, folder=place)
+    totals = {name: codes[-1] for name, codes in said.items()}
+    if example is not None:
+        with bundled.people_file(example) as records:
+            text = draft(records, totals=totals)
+    else:
+        assert source is not None
+        text = draft(source, totals=totals, folder=place)
     if output is not None and output.exists():
         raise RequestError(f"{output} exists, and somebody may have worked on it; name another file")
     if output is not None:
@@ -55,19 +66,28 @@ def new(
 
 
 @command
-def check(file: File, json: options.Json = False, output: options.Output = None) -> None:
+def check(
+    file: File = None,
+    example: options.ExampleRecords = None,
+    json: options.Json = False,
+    output: Annotated[Path | None, in_output("Also write the result: .json or .txt.")] = None,
+) -> None:
     """Say what a plan amounts to: which tables are one problem, which cells they share, what others contain.
 
     A plan with a fault is refused with line, key and remedy (exit code 2).
 
     Examples:
         discreet plan check plan.toml  # clusters, shared cells, tables that need no protection of their own
+        discreet plan check --example religion  # the plan that is drafted from a bundled table
     """
     from discreet.programme.explanation import explain_plan
     from discreet.programme.plan_reader import read_plan
 
+    bundled.one_of(file, example, "a plan")
     show.check_output(output, file, endings=(".json", ".txt"))
-    found = explain_plan(read_plan(file))
+    with bundled.plan_file(example) if example else nullcontext(file) as named:
+        assert named is not None
+        found = explain_plan(read_plan(named))
 
     def face(console: show.Console) -> None:
         header, rows, sentence, left = found.face(0)
@@ -82,19 +102,26 @@ def check(file: File, json: options.Json = False, output: options.Output = None)
 @command
 def run(
     *,
-    file: Annotated[Path, argument("The plan: a .toml file, or a folder of finished tables.", "PLAN")],
+    file: Annotated[Path | None, argument("The plan: a .toml file, or a folder of finished tables.", "PLAN")] = None,
+    example: options.ExampleRecords = None,
     previous: Annotated[
-        Path | None, option("The folder of the last run, whose pattern is kept where that is safe.")
+        Path | None, option("The folder of the last run; its pattern is kept where that is safe.")
     ] = None,
     publish: Annotated[bool, option("Enter what is published into the ledger that the plan names.")] = False,
+    key: Annotated[
+        Path | None,
+        option(
+            "The file of the office's key, by which entries of the ledger are signed.", envvar="DISCREET_LEDGER_KEY"
+        ),
+    ] = None,
     draw: options.Draw,
     workers: options.Workers = None,
     json: options.Json = False,
-    output: Annotated[Path | None, option("The folder that is written; by default what the plan says.")] = None,
+    output: Annotated[Path | None, option("The folder to write to; by default the plan's own.")] = None,
 ) -> None:
     """Run a plan: tabulate once, protect each cluster in one problem, audit, and write tables, record and report.
 
-    What is finished is kept: a run that was stopped goes on, and a later one works on what changed alone. Exit code 1
+    Finished work is kept: a run that was stopped resumes, and a later run redoes only what changed. The exit code is 1
     if a table must not be released; such tables are not written.
 
     Examples:
@@ -102,12 +129,17 @@ def run(
         discreet plan run tables -o out  # a folder of finished tables
         discreet plan run q2.toml --previous published/q1  # keep the pattern of the last quarter where that is safe
         discreet plan run plan.toml --publish  # and enter the releases into the ledger
+        discreet plan run --example religion -o out  # the plan that is drafted from a bundled table
     """
     from discreet.programme.running import RunOptions, publish_outcome, run_plan
 
-    with show.ProgressBar() as bar:
-        found = run_plan(_opened(file, previous), RunOptions(output, draw.seed, draw.trial, workers, bar))
-    entered = publish_outcome(found) if publish else []
+    bundled.one_of(file, example, "a plan")
+    if example is not None and output is None:
+        raise RequestError("a bundled table has no folder of its own; name one (--output)")
+    with bundled.plan_file(example) if example else nullcontext(file) as named, show.ProgressBar() as bar:
+        assert named is not None
+        found = run_plan(_opened(named, previous), RunOptions(output, draw.seed, draw.trial, workers, bar))
+        entered = publish_outcome(found, key) if publish else []
 
     def face(console: show.Console) -> None:
         header, rows, sentence, left = found.face(0)

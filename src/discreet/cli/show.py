@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 
 from discreet.cli.deadline import in_time
-from discreet.core.errors import RequestError
+from discreet.core.errors import RequestError, with_options
 from discreet.core.files import write_text
 from discreet.core.json_types import Json
 from discreet.core.progress import Progress
@@ -34,6 +34,10 @@ LONGEST = 20_000
 """The most characters of a text that a terminal shows: some ten screens."""
 WORD = 22
 """The longest word that a column of a table keeps whole: the longest name of a method with a comma."""
+GAP, BAR = 2, 12
+"""What is between two columns, and the width of a bar."""
+PROOF = 480
+"""The most characters of a proof that a terminal shows: six lines."""
 PATIENCE = 2.0
 """Seconds before a progress bar appears: a round choice, longer than most commands run."""
 COLOURS = {
@@ -98,7 +102,7 @@ def write_result(command: str, result: Told, output: Path) -> None:
     if suffix == ".json":
         text = as_json(command, result) + "\n"
     elif suffix == ".txt":
-        text = f"{result}\n"
+        text = f"{with_options(str(result))}\n"
     else:
         to_csv = getattr(result, "to_csv", None)
         text = _slices_csv(cast("Showable", result).to_dict()) if to_csv is None else safe_csv(to_csv())
@@ -159,7 +163,9 @@ def deliver(command: str, result: Told, as_program: bool, output: Path | None, f
         """A console that shows control characters of labels as escapes: a terminal would obey them."""
 
         def print(self, *objects: Any, **how: Any) -> None:
-            super().print(*(shown(clipped(one)) if isinstance(one, str) else one for one in objects), **how)
+            super().print(
+                *(shown(clipped(with_options(one))) if isinstance(one, str) else one for one in objects), **how
+            )
 
     # Labels and messages may hold brackets, which are no markup.
     console = Terminal(highlight=False, emoji=False, markup=False)
@@ -173,9 +179,13 @@ def shown(text: str) -> str:
     return "\n".join(map(one_line, text.split("\n")))
 
 
-def clipped(text: str) -> str:
-    """Return a text as far as a person reads it in a terminal, which takes minutes to lay out longer ones."""
-    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text):,} characters)"
+def clipped(text: str, longest: int = LONGEST, whole: str = "") -> str:
+    """Return a text as far as a person reads it in a terminal, which takes minutes to lay out the longest ones.
+
+    >>> clipped("a = 1 + 2 + 3 = 6", 9, "; --json prints all")
+    'a = 1 + 2… (17 characters; --json prints all)'
+    """
+    return text if len(text) <= longest else f"{text[:longest]}… ({len(text):,} characters{whole})"
 
 
 def written(console: Console, *files: object) -> None:
@@ -218,12 +228,16 @@ def table(
     from rich.text import Text
 
     grid = RichTable(box=None, pad_edge=False, header_style="dim")
-    rows = list(rows)
-    for i, name in enumerate(header):
-        # A word is not broken while there is room: neither of a header nor of a short label.
-        words = [*name.split(), *(word for row in rows for word in row[i].split() if len(word) <= WORD)]
-        least = max(map(len, words), default=1)
-        grid.add_column(shown(name), justify="left" if i in left else "right", overflow="fold", min_width=least)
+    rows, named = list(rows), list[str]()
+    room = console.width - (0 if bar is None else GAP + BAR) - GAP * (len(header) - 1)
+    widths = _widths(header, rows, room)
+    if sum(widths) > room and left == (0,):
+        # Where figures leave no room for labels, these are numbered and stand below.
+        named = [f"{number}  {row[0]}" for number, row in enumerate(rows, start=1)]
+        rows = [[str(number), *row[1:]] for number, row in enumerate(rows, start=1)]
+        widths = _widths(header, rows, room)
+    for i, (name, width) in enumerate(zip(header, widths, strict=True)):
+        grid.add_column(shown(name), justify="left" if i in left else "right", overflow="fold", width=width)
     if bar is not None:
         grid.add_column("", justify="left")
     for row in rows:
@@ -231,9 +245,33 @@ def table(
             *(shown(clipped(text)) for text in row), *([] if bar is None else [Text.from_markup(_bar(row[bar]))])
         )
     console.print(grid)
+    for line in named:
+        console.print(line)
 
 
-def _bar(text: str, width: int = 12) -> str:
+def _widths(header: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> list[int]:
+    """Return how wide columns are: as what is in them where there is room, otherwise the widest give way.
+
+    No word of a header or short label is broken, so they may be wider than there is room.
+    """
+    from rich.cells import cell_len
+
+    columns = [[name, *(shown(clipped(row[i])) for row in rows)] for i, name in enumerate(header)]
+    whole = (max(cell_len(line) for text in texts for line in text.split("\n")) for texts in columns)
+    widths = [min(width, room) for width in whole]
+    words = [
+        [*name.split(), *(word for text in texts for word in text.split() if len(word) <= WORD)]
+        for name, *texts in columns
+    ]
+    least = [max(map(cell_len, found), default=1) for found in words]
+    while sum(widths) > room and any(map(int.__gt__, widths, least)):
+        # Labels and texts before figures, the widest first.
+        widest = max(range(len(widths)), key=lambda i: (widths[i] > least[i], widths[i]))
+        widths[widest] -= 1
+    return widths
+
+
+def _bar(text: str, width: int = BAR) -> str:
     try:
         share = min(max(float(text), 0.0), 1.0)
     except ValueError:

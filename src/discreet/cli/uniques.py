@@ -148,6 +148,7 @@ def size(
     bound: Annotated[float, option("The bound on Q, or on τ̃.")],
     cells: Annotated[int | None, option("K, the number of cells that can occur.", "--cells", "-K")] = None,
     table: Annotated[Path | None, option("A sample at hand: gives K and the sample uniques to expect.")] = None,
+    example: options.Example = None,
     measure: Annotated[str, option("q or tau.")] = "q",
     prior: Priors = None,
     curve: Annotated[bool, option("Show Q and τ̃ over the sample size.")] = False,
@@ -165,15 +166,16 @@ def size(
         discreet uniques size --population-size 46228 --cells 1108 --bound 0.05  # the largest sample with Q below 0.05
         discreet uniques size -N 46228 --cells 1108 --bound 5 --measure tau --curve  # the same for τ̃, with the curve
         discreet uniques size -N 46228 --cells 1108 --bound 0.05 --plot curve.svg  # the curves as a picture
+        discreet uniques size --example cholesterol -N 400 --bound 0.05  # a bundled sample
     """
     from discreet.uniques.sample_size import plan_size
 
     show.check_output(output, table)
-    if (cells is None) == (table is None):
-        raise RequestError("give the number of cells with --cells, or a sample table with --table, not both")
-    if table is None and read.impossible is not None:
+    if sum(one is not None for one in (cells, table, example)) != 1:
+        raise RequestError("give the number of cells (--cells), a sample table (--table) or a bundled one (--example)")
+    if cells is not None and read.impossible is not None:
         raise RequestError("--impossible is about a sample table; with --cells give the number without impossible ones")
-    data = None if table is None else read.opened(table, released=True).table()
+    data = None if cells is not None else read.opened(table, released=True, example=example).table()
     result = plan_size(
         prior or ("uniform", "multinomial"),
         bound,
@@ -206,9 +208,10 @@ def size(
 @command
 def sizes(
     population: options.Population,
-    people: Annotated[int, option("n, the number of people in the sample.", "--people", "-n", min=0)],
-    cells: Annotated[int, option("K, the number of cells that can occur.", "--cells", "-K", min=1)],
-    alone: Annotated[int, option("s, the number of sample uniques.", "--uniques", "-s", min=0)],
+    people: Annotated[int | None, option("n, the number of people in the sample.", "--people", "-n", min=0)] = None,
+    cells: Annotated[int | None, option("K, the number of cells that can occur.", "--cells", "-K", min=1)] = None,
+    alone: Annotated[int | None, option("s, the number of sample uniques.", "--uniques", "-s", min=0)] = None,
+    example: Annotated[str | None, option("A bundled sample, whose sizes are taken: cholesterol, sex, …")] = None,
     filled: Annotated[
         int | None, option("Cells with somebody of the sample in them, which mixtures (zeros:G) need.", min=0)
     ] = None,
@@ -229,12 +232,25 @@ def sizes(
         discreet uniques sizes -N 46228 -n 8399 -K 1108 -s 108  # the Dutch municipality of Cohen and Sackrowitz
         discreet uniques sizes -N 46228 -n 8399 -K 1108 -s 108 --prior dirichlet:0.5  # another prior
         discreet uniques sizes -N 400 -n 78 -K 20 -s 1 --filled 10 --prior zeros:0.9  # a mixture
+        discreet uniques sizes -N 400 --example cholesterol  # the sizes of a bundled sample
     """
     from discreet.core.text import brief, columns
     from discreet.uniques import Mixture, Sample, bayes_test, posterior, tau
     from discreet.uniques.priors import prior_of
 
     show.check_output(output, endings=(".json", ".txt"))
+    if example is not None:
+        if any(one is not None for one in (people, cells, alone, filled)):
+            raise RequestError(
+                "a bundled sample has sizes of its own; leave out --people, --cells, --uniques, --filled"
+            )
+        from discreet import datasets
+
+        table = datasets.load(example)
+        people, cells, alone = table.total, table.possible, int((table.counts == 1).sum())
+        filled = int(table.counts.size)
+    if people is None or cells is None or alone is None:
+        raise RequestError("give three sizes (--people, --cells, --uniques), or a bundled sample (--example)")
     priors = [prior_of(name) for name in prior or ("uniform", "multinomial")]
     if filled is None and any(isinstance(one, Mixture) for one in priors):
         raise RequestError("mixtures depend on how many cells of the sample are empty; give --filled too")

@@ -30,9 +30,11 @@ from discreet.core.progress import announce
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
-TURNS = 150_000
-"""Turns of loops that are interpreted for every kernel that would have to be compiled: a third of a second, half of
-what compiling one takes. Where the machine code is on disk this is all, as loading it takes about as long."""
+TURNS = 400_000
+"""Turns of loops that are interpreted for every kernel that would have to be compiled: half a second or a little more,
+about what compiling one takes."""
+KEPT_TURNS = 150_000
+"""The same where the machine code is on disk: loading it takes a fraction of a second."""
 LARGE = 200_000
 """An array of so many elements that can be written to is left to the compiled kernel: a copy, to put it back, costs too
 much."""
@@ -135,7 +137,7 @@ class Kernel(Generic[P, Result]):
         """How many turns may still be interpreted."""
         source, code = Path(self.function.__code__.co_filename), self.function.__code__
         kept = (source.parent / "__pycache__").glob(f"{source.stem}.{code.co_qualname}-{code.co_firstlineno}.*.nbi")
-        return TURNS * (1 if any(kept) else len(self.needed()))
+        return KEPT_TURNS if any(kept) else TURNS * len(self.needed())
 
     def _called(self) -> dict[str, Kernel[..., Any]]:
         around = self.function.__globals__
@@ -254,11 +256,26 @@ def _compiling(kernel: Kernel[..., Any], around: dict[str, Any]) -> Any:
     function.__qualname__, function.__module__ = old.__qualname__, old.__module__
     try:
         made: Any = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+        _forget_what_is_unreadable(made)
     except RuntimeError:
         # Neither the package's folder nor the user's can be written: compile anew in every process.
         made = numba.njit(nogil=True, error_model="numpy")(function)
     _kernel_of[function] = kernel
     return made
+
+
+def _forget_what_is_unreadable(made: Any) -> None:
+    """Have a list of compiled code that cannot be read taken for none: another version left it, or a disk ran full."""
+    kept = made._cache._cache_file
+    listed = kept._load_index
+
+    def readable() -> Any:
+        try:
+            return listed()
+        except Exception:  # what reading a pickle of other code may raise has no common name
+            return {}
+
+    kept._load_index = readable
 
 
 _kernel_of: dict[object, Kernel[..., Any]] = {}

@@ -8,7 +8,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
-BOTH = re.compile(r"\(((?:[a-z_]+=|[A-Za-z]+\.[a-z])[^()]*(?:\([^()]*\)[^()]*)?), (--[^()]*)\)")
+BOTH = re.compile(r"\(((?:[a-z_]+=|[A-Za-z]+\.[a-z])[^()]*?(?:\([^()]*\)[^()]*?)?), (--[^()]*)\)")
 """A remedy as arguments or functions and as options of the command line: (by=, --by)."""
 _BOTH_SHOWN: list[bool] = []
 """Not empty while the command line runs, which picks the options itself."""
@@ -25,8 +25,16 @@ class DiscreetError(Exception):
 
     def __str__(self) -> str:
         """Return the message for people who work in Python."""
-        text = super().__str__()
-        return text if _BOTH_SHOWN else BOTH.sub(r"(\1)", text)
+        return with_arguments(super().__str__())
+
+
+def with_arguments(text: str) -> str:
+    """Return a text for people who work in Python; while the command line runs, both are kept for it to choose from.
+
+    >>> with_arguments("give more (limits=, --min-width, --max-dr)"), with_options("give more (limits=, --width, --dr)")
+    ('give more (limits=)', 'give more (--width, --dr)')
+    """
+    return text if _BOTH_SHOWN else BOTH.sub(r"(\1)", text)
 
 
 def with_options(text: str) -> str:

@@ -21,7 +21,7 @@ from discreet.decide.json_data import plain, release_data
 from discreet.decide.policy import Policy, Protection, make_text
 from discreet.decide.protections import make_method, parse_method
 from discreet.decide.provenance import digest
-from discreet.decide.safe_statistics import with_safe
+from discreet.decide.safe_statistics import apply_beside, with_safe
 from discreet.decide.subject import Case, Subject
 from discreet.decide.verdict import Check, Verdict, check, failed
 from discreet.evaluate.audited_suppression import AuditedSuppression
@@ -222,7 +222,7 @@ class _Run:
         # Noise that the keys of records decide takes no seed.
         first = original[0] if isinstance(original, list) else original
         seed = None if isinstance(first, Keyed) else self.request.seed
-        protected = method.apply(original, seed, progress=self.progress)
+        protected = apply_beside(self.case, method, original, seed, progress=self.progress)
         return self._judge(protected.release, protected, choice)
 
     def _proposed(self, protected: bool) -> tuple[_Judged | None, list[Candidate]]:

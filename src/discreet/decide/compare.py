@@ -264,7 +264,7 @@ def compare(
 
     Keyword Args:
         statistics: statistics wanted beside the figures, as for :func:`discreet.assess`; what each method keeps of them
-            is measured, and suppression is tried with them dropped, coarser, and as ranges too.
+            is measured, and suppression is tried with them dropped, kept where that is safe, coarser, and as ranges.
         time_limit: seconds for each search and each audit (60); what is not finished then does not meet the policy.
         workers: threads.
         progress: told how far the work is.

@@ -25,7 +25,7 @@ from discreet.decide.policy import Policy, make_text
 from discreet.decide.protections import make_method, parse_method
 from discreet.decide.provenance import digest
 from discreet.decide.released_statistics import ReleasedStatistics
-from discreet.decide.safe_statistics import ALTERNATIVES, SafeStatistics, alternative
+from discreet.decide.safe_statistics import ALTERNATIVES, SafeStatistics, alternative, apply_beside
 from discreet.decide.subject import Case
 from discreet.decide.verdict import check, failed
 from discreet.protect.base import Method, RandomMethod, is_random
@@ -326,7 +326,7 @@ def _released(case: Case, point: GridPoint, method: Method | None, plan: Compari
 def _evidence(
     case: Case, method: Method | None, stream: np.random.SeedSequence, plan: ComparisonPlan, choice: Choice
 ) -> Evidence:
-    made = None if method is None else method.apply(case.subject.original, stream)
+    made = None if method is None else apply_beside(case, method, case.subject.original, stream)
     release, proof = (case.as_is(), None) if made is None else (made.release, made.candidates)
     return gather(case, release, Effort(plan.time_limit, workers=1), candidates=proof, proofs=0, choice=choice)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from discreet.core.json_types import Json
 from discreet.core.text import finite
 from discreet.decide.evidence import Evidence
 from discreet.decide.known_cells import STATES
@@ -18,7 +19,7 @@ from discreet.table.release import Release
 from discreet.table.statistic import StatisticColumn
 
 
-def original_data(subject: Subject, found: Sensitivity | None) -> dict[str, Any]:
+def original_data(subject: Subject, found: Sensitivity | None) -> dict[str, Json]:
     """Return the true table with its margins, in columns, and which cells are sensitive; confidential."""
     cells = subject.tabulation if found is None else found.tabulation
     codes = np.stack([cells.codes(axis.name) for axis in cells.axes], axis=1)
@@ -46,13 +47,13 @@ def original_data(subject: Subject, found: Sensitivity | None) -> dict[str, Any]
     }
 
 
-def release_data(release: Release) -> dict[str, Any]:
+def release_data(release: Release) -> dict[str, Json]:
     """Return what is published, in columns; a hidden figure is None."""
     parts = [_figures_data(part) for part in release.parts()]
     return {"method": release.method, "parameters": plain(dict(release.parameters)), "figures": parts}
 
 
-def _figures_data(part: Figures) -> dict[str, Any]:
+def _figures_data(part: Figures) -> dict[str, Json]:
     values = (part.values / 10**part.decimals if part.decimals else part.values).tolist()
     return {
         "name": part.name,
@@ -70,7 +71,7 @@ def _figures_data(part: Figures) -> dict[str, Any]:
     }
 
 
-def _statistic_data(column: StatisticColumn) -> dict[str, Any]:
+def _statistic_data(column: StatisticColumn) -> dict[str, Json]:
     """Return the statistics that are published in a column."""
     shown = [column.text(row) for row in range(len(column))]
     return {"name": column.name, "definition": str(column.statistic), "codes": column.codes.tolist(), "shown": shown}
@@ -87,7 +88,7 @@ def plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
-def sensitive_data(found: Sensitivity | None) -> dict[str, Any] | None:
+def sensitive_data(found: Sensitivity | None) -> dict[str, Json] | None:
     """Return how many cells each rule calls sensitive."""
     if found is None:
         return None
@@ -100,7 +101,7 @@ def sensitive_data(found: Sensitivity | None) -> dict[str, Any] | None:
     }
 
 
-def cell_rows(found: Sensitivity, evidence: Evidence, n: int | None) -> list[dict[str, Any]]:
+def cell_rows(found: Sensitivity, evidence: Evidence, n: int | None) -> list[dict[str, Json]]:
     """Return sensitive cells with what a reader knows of each, the worst first."""
     known, here = evidence.known, found.tabulation
     low, high = known.must

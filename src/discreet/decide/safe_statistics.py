@@ -2,12 +2,14 @@
 
 Where counts are hidden, a coarse percentage or a range of it may still be published. Which ones may is for the audit to
 say: it judges the release with all of them, and those that have a part in what it objects to are held back, until it
-objects to nothing.
+objects to nothing. Suppression can also choose its pattern with statistics in its equations, and hide other counts for
+their sake; what leaves the fewest figures and statistics unpublished is taken.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
@@ -15,9 +17,14 @@ from discreet.auditing.audit import audit
 from discreet.auditing.findings import RANK
 from discreet.auditing.limits import Limits
 from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.progress import Progress
+from discreet.core.random import Seed
 from discreet.decide.released_statistics import ReleasedStatistics
 from discreet.decide.subject import Case
+from discreet.evaluate.audited_suppression import AuditedSuppression
+from discreet.evaluate.statistics_in_patterns import suppress_beside
 from discreet.feasible.implied_statistics import without_implied
+from discreet.protect.base import Method, Original, Protected
 from discreet.table.equations import Equations
 from discreet.table.figures import Figures
 from discreet.table.grid import recode
@@ -41,6 +48,11 @@ class SafeStatistics(ReleasedStatistics):
     time_limit: float | None = None
     precise: Figures | None = None
 
+    @property
+    def every_safe(self) -> bool:
+        """Whether all statistics are wanted wherever they are safe, whatever they say."""
+        return all(one.where == "safe" and one.extremes and not one.threshold for one in self.wanted.values())
+
     def lost(self, release: Release) -> tuple[StatisticLoss, ...]:
         """Return what a release keeps of each, beside what was wanted before it was made coarser."""
         return statistic_loss(self.truth if self.precise is None else self.precise, release.parts()[0])
@@ -51,6 +63,9 @@ class SafeStatistics(ReleasedStatistics):
         held = any(one.threshold or not one.extremes for one in self.wanted.values())
         if held or len(plain.parts()) != 1 or not _exact_or_hidden(plain.parts()[0]):
             return plain
+        if any(one.statistics for one in release.parts()) and self._objections(release) is None:
+            # The pattern was chosen with them.
+            return release
         (part,) = plain.parts()
         shown = {column.name: column for column in part.statistics}
         every = tuple(
@@ -64,6 +79,25 @@ class SafeStatistics(ReleasedStatistics):
                 return found
             every = tuple(_held_back(part, column, wrong) for column in every)
         return plain
+
+    def cheapest(
+        self, method: AuditedSuppression, original: Original, made: Protected, progress: Progress | None
+    ) -> Protected:
+        """Return what leaves the fewest numbers unpublished: the pattern, or one chosen with statistics."""
+        best, least = made, self._missing(made.release)
+        wanted = {name: one for name, one in self.wanted.items() if one.where == "safe"}
+        for found in suppress_beside(method, original, wanted, ("fitting", "apart"), progress=progress):
+            missing = self._missing(found.release)
+            if missing < least:
+                details = {**found.protected.details, "audit": "safe"}
+                best, least = replace(found.protected, details=details), missing
+        return best
+
+    def _missing(self, release: Release) -> int:
+        """Return how many figures and statistics are not published."""
+        beside = self.beside(release)
+        hidden = sum(int(part.hidden.sum()) for part in beside.parts())
+        return hidden + sum(one.wanted - one.shown for one in self.lost(beside))
 
     def _true(self, part: Figures, column: StatisticColumn) -> StatisticColumn:
         """Return a statistic of true values in the labels of a release."""
@@ -127,18 +161,32 @@ def with_safe(case: Case, time_limit: float | None) -> Case:
     return replace(case, beside=SafeStatistics(case.beside.wanted, case.beside.truth, limits, time_limit))
 
 
-ALTERNATIVES = ("dropped", "coarser", "ranges")
+def apply_beside(
+    case: Case, method: Method, original: Any, seed: Seed = None, *, progress: Progress | None = None
+) -> Protected:
+    """Apply a method; suppression may choose its pattern with statistics that are wanted wherever they are safe."""
+    made = method.apply(original, seed, progress=progress)
+    safe = isinstance(case.beside, SafeStatistics) and case.beside.every_safe
+    if not safe or not isinstance(method, AuditedSuppression) or isinstance(original, list):
+        return made
+    assert isinstance(case.beside, SafeStatistics)
+    return case.beside.cheapest(method, original, made, progress)
+
+
+ALTERNATIVES = ("dropped", "kept", "coarser", "ranges")
 """What else can be done with statistics beside suppressed figures, apart from showing those of figures shown."""
 
 
 def alternative(name: str, statistic: Statistic) -> Statistic:
-    """Return a statistic that says less: to whole units or multiples of 5 of them, or as ranges of 10.
+    """Return a statistic wherever it is safe: as it is, to whole units or multiples of 5 of them, or as ranges of 10.
 
     >>> alternative("coarser", Statistic("percentage", over={"sex": ""}, decimals=1)).decimals
     0
     >>> alternative("ranges", Statistic("percentage", over={"sex": ""}, decimals=1))
     percentage of the figures over sex, rounded down, to multiples of 10
     """
+    if name == "kept":
+        return replace(statistic, where="safe")
     if name == "ranges":
         return replace(statistic, decimals=0, rounding="down", step=10, where="safe")
     decimals = 1 if statistic.decimals is None else statistic.decimals

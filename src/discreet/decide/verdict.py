@@ -103,7 +103,7 @@ def _r2(case: Case, evidence: Evidence) -> list[Check]:
         value = evidence.risk.value
         found = held(case.policy.limits, "r2", value, f"the risk R2 of the release is {value:.4f}")
         brief = f"R2 of {value:.4f} is above {limit:g}"
-        return [replace(found, text=f"{found.text}; {evidence.risk.driver} drives it", brief=brief)]
+        return [replace(found, text=f"{found.text}; it is driven by {evidence.risk.driver}", brief=brief)]
     if case.subject.table is None:
         return []
     text = f"the limit of {limit:g} on the risk R2 does not apply: the table has one cell that anybody can be in"
@@ -147,12 +147,17 @@ def _rules(case: Case, evidence: Evidence) -> list[Check]:
     wrong = known.wrong("exact")
     bad, reader = int(wrong.sum()), evidence.reader
     if hidden and (bad or not tied):
-        text = f"{_part(bad, hidden)} hidden or changed {_cells(hidden)} can be worked out exactly by {READERS[reader]}"
+        which = f"{_part(bad, hidden)} hidden or changed cells can"
+        if hidden == 1:
+            which = f"the hidden or changed cell {'can' if bad else 'cannot'}"
+        text = f"{which} be worked out exactly by {READERS[reader]}"
         checks.append(_counted("determined", text, wrong, evidence, reader, f"{_many(bad)} known exactly"))
     bad = known.count("unfinished")
     if bad:
-        text = f"the audit could not finish {bad:,} sensitive cells, so they are not called safe; give more time"
-        text = f"of {bad:,} sensitive cells, {TIED}" if tied else text
+        text = (
+            f"the audit could not finish {bad:,} sensitive {_cells(bad)}, so they are not called safe; give more time"
+        )
+        text = f"of {bad:,} sensitive {_cells(bad)}, {TIED}" if tied else text
         wrong = known.state == STATES.index("unfinished")
         checks.append(_counted("unfinished", text, wrong, evidence, "", f"{_many(bad)} not audited"))
     return checks

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from discreet.core.errors import undamaged
+from discreet.core.errors import DataError, InfeasibleError, undamaged
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.decide.assess import assess_subject
@@ -20,17 +20,22 @@ from discreet.decide.ledger.packing import packed, unpacked
 from discreet.decide.policy import Policy
 from discreet.decide.provenance import canonical, digest, versions
 from discreet.decide.subject import Subject
-from discreet.programme.crossings import Crossing
+from discreet.feasible.implied_statistics import without_implied
+from discreet.programme.crossings import Crossing, Group
 from discreet.programme.finished import FinishedCells
 from discreet.programme.originals import ClusterCells
 from discreet.programme.projections import part_axis, projected, subsets
 from discreet.programme.stacking import INDICATOR
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
+from discreet.table.kinds import UNBOUNDED, Kind
+from discreet.table.published_statistics import with_published
 from discreet.table.release import Release
+from discreet.table.statistic import Statistic
+from discreet.table.tabulation import Tabulation
 
 Cells: TypeAlias = ClusterCells | FinishedCells
-SAVED = 1
+SAVED = 2
 """The version of what is kept of a cluster."""
 
 UNPUBLISHED = (
@@ -45,7 +50,8 @@ UNPUBLISHED = (
 class Task:
     """One cluster, and what is asked of it.
 
-    ``prepared`` makes the method that is applied in place of ``protection``, with notes; ``asked`` says by what.
+    ``statistics`` are published beside tables, by the name of each. ``prepared`` makes the method that is applied in
+    place of ``protection``, with notes; ``asked`` says by what.
     """
 
     cells: Cells
@@ -54,6 +60,7 @@ class Task:
     seed: int
     trial: bool
     time_limit: float | None
+    statistics: Mapping[str, Mapping[str, Statistic]] = field(default_factory=dict)
     asked: Mapping[str, Any] = field(default_factory=dict)
     prepared: Callable[[], tuple[Any, tuple[str, ...]]] | None = None
 
@@ -92,18 +99,23 @@ class Task:
             "seed": hashlib.sha256(str(self.seed).encode()).hexdigest(),
             "time_limit": self.time_limit,
             "tables": [asdict(one) for one in self.cells.cluster.tables],
+            "statistics": [
+                {name: one.to_dict() for name, one in self.statistics.get(table.name, {}).items()}
+                for table in self.cells.cluster.tables
+            ],
         }
         return digest({"cells": data.hexdigest(), **asked})
 
 
 @dataclass(frozen=True)
 class TableOutcome:
-    """What became of one table: its figures, how many are hidden or changed, how many are sensitive."""
+    """What became of one table: its figures, how many are hidden or changed, how many are sensitive; its statistics."""
 
     name: str
     figures: int
     hidden: int
     sensitive: int
+    statistics: int = 0
 
     @property
     def share(self) -> float:
@@ -144,7 +156,7 @@ class ClusterOutcome:
         counts = (
             self.cells,
             self.sensitive,
-            *(n for one in self.tables for n in (one.figures, one.hidden, one.sensitive)),
+            *(n for one in self.tables for n in (one.figures, one.hidden, one.sensitive, one.statistics)),
         )
         if not all(isinstance(text, str) for text in (*texts, *(one.name for one in self.tables))):
             raise TypeError("a text is none")
@@ -188,6 +200,7 @@ def work_on(task: Task, progress: Progress | None = None, workers: int | None = 
         verdict, sentence = "withhold", f"Do not release it: {UNPUBLISHED}."
         checks = tuple((False, UNPUBLISHED) if k == risk else one for k, one in enumerate(checks))
         release, parts = None, []
+    parts, said = _with_statistics(task, parts)
     outcomes = [_outcome(task.cells, found, table, k, parts) for k, table in enumerate(tables)]
     notes = (*notes, *told)
     made = None
@@ -201,7 +214,7 @@ def work_on(task: Task, progress: Progress | None = None, workers: int | None = 
         task.sha256,
         verdict,
         sentence,
-        checks,
+        (*checks, *said),
         "" if release is None else release.method,
         round(found.evidence.utility, 12),
         len(task.cells.judged),
@@ -243,8 +256,68 @@ def _outcome(cells: Cells, found: Assessment, table: Crossing, k: int, parts: li
             rows = rows[whole.codes(INDICATOR)[rows] == whole.axis(INDICATOR).places[table.indicator]]
         sensitive = int(judged.sensitive[rows].sum())
     shown = parts[k] if parts else None
-    figures, hidden = (0, 0) if shown is None else (len(shown), int(shown.hidden.sum()))
-    return TableOutcome(table.name, figures, hidden, sensitive)
+    if shown is None:
+        return TableOutcome(table.name, 0, 0, sensitive)
+    beside = sum(len(column) for column in shown.statistics)
+    return TableOutcome(table.name, len(shown), int(shown.hidden.sum()), sensitive, beside)
+
+
+def _with_statistics(task: Task, parts: Sequence[Figures]) -> tuple[list[Figures], list[tuple[bool, str]]]:
+    """Return tables with their statistics, and a check that these follow from the figures of all tables together."""
+    made = []
+    for part in parts:
+        wanted = task.statistics.get(part.name)
+        made.append(with_published(Release.of(part), wanted).parts()[0] if wanted else part)
+    shown: dict[str, int] = {}
+    for column in (column for part in made for column in part.statistics):
+        shown[column.name] = shown.get(column.name, 0) + len(column)
+    if not shown:
+        return made, []
+    left = [column.name for part in without_implied(made) for column in part.statistics]
+    if left:
+        raise DataError(
+            f"the statistic {left[0]!r} does not follow from the figures beside it; leave it out of the plan"
+        )
+    told = ", ".join(f"{name} {count:,}" for name, count in shown.items())
+    return made, [(True, f"statistics are those of the published figures, and reveal no more (published: {told})")]
+
+
+def _shows_all(group: Group, part: Figures, whole: Tabulation) -> bool:
+    """Say whether a table of the group shows everything down to the finest level, so readers can add up its sums."""
+    depth = {name: max(tree.depth for tree in whole.axis(name).hierarchies) for name in part.names if name != INDICATOR}
+    return any(
+        not one.where and all(one.levels.get(name, -1) >= deep for name, deep in depth.items()) for one in group.tables
+    )
+
+
+def _without_parts(part: Figures, whole: Tabulation) -> Figures:
+    """State sums of figures that no table shows as what they are to a reader: as far off as all their parts may be.
+
+    With n cells below a sum, each at most b away from its true value, the sum is at most n·b away from its own.
+    """
+    summed = part.where(lambda kind: kind.summed)
+    if not summed.any():
+        return part
+    far = 0
+    for k in np.unique(part.kind[~summed]).tolist():
+        values = part.values[part.kind == k].astype(np.int64)
+        lower, upper = part.kinds[k].range(values)
+        far = max(far, int((upper - values).max()), int((values - lower).max()))
+    if far >= UNBOUNDED // 2:
+        raise InfeasibleError(
+            "some tables show sums of figures that no table shows and that may be anything; publish the finest level, "
+            "or take another protection"
+        )
+    below = np.ones(len(part), np.int64)
+    for (name, labels), code in zip(part.labels.items(), part.codes.T, strict=True):
+        axis = whole.axis(name)
+        nodes = [axis.places[axis.total if part.is_total(name, label) else label] for label in labels]
+        below *= np.array([max(len(axis.under[node]), 1) for node in nodes])[code]
+    sizes, which = np.unique(below[summed], return_inverse=True)
+    kind = part.kind.copy()
+    kind[summed] = len(part.kinds) + which
+    own = tuple(Kind("perturbed", bound=max(int(size) * far, 1)) for size in sizes)
+    return replace(part, kinds=(*part.kinds, *own), kind=kind)
 
 
 def _cut(release: Release, cells: Cells, table: Crossing) -> Figures:
@@ -279,6 +352,8 @@ def _cut(release: Release, cells: Cells, table: Crossing) -> Figures:
     trees |= {name: whole.axis(name).hierarchies for name in columns if name in axes and name not in table.where}
     first = next(iter(table.levels))
     order = [*table.levels, *(name for name in columns if name not in table.levels)]
+    if isinstance(cells, ClusterCells) and not _shows_all(groups[number], part, cells.whole):
+        part = _without_parts(part, cells.whole)
     return replace(
         part,
         labels={name: columns[name][0] for name in order},
@@ -287,6 +362,7 @@ def _cut(release: Release, cells: Cells, table: Crossing) -> Figures:
         kind=part.kind[rows],
         upper=None if part.upper is None else part.upper[rows],
         name=table.name,
+        figure=table.indicator or part.figure,
         total=axes[first].total,
         hierarchies=trees,
         absent=part.absent if cells.uniform else "unpublished",

@@ -5,12 +5,12 @@ A draft is text, for somebody to read and correct: what could not be known is sa
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 from discreet.core.errors import DataError, RequestError
 from discreet.table.arrow_files import read_arrow
@@ -23,6 +23,8 @@ WHEN = ("time_period", "period", "time", "year", "quarter", "month")
 NO_RECORDS = '# [records] # what is missing before it can be run: CSV, Parquet or DuckDB\n# files = "records.csv"\n'
 MOST = 200
 """A column with more different texts than this is no dimension of a draft."""
+MOST_CELLS = 100_000
+"""A crossing of more cells than this is not drafted."""
 NAMED = re.compile(r"(^|[^a-z])(id|ident|identifier|key|nr|number)$", re.IGNORECASE)
 """What columns are called that say whose a record is."""
 
@@ -53,12 +55,12 @@ def _from(folder: Path, file: Path) -> str:
     return Path(os.path.relpath(file.resolve(), folder.resolve())).as_posix()
 
 
-def _columns(file: Path) -> dict[str, list[Any]]:
+def _columns(file: Path) -> dict[str, list[object]]:
     found = read_arrow(file)
     return {name: found[name].to_pylist() for name in found.column_names}
 
 
-def _numeric(column: Sequence[Any]) -> bool:
+def _numeric(column: Sequence[object]) -> bool:
     """Say whether a column holds amounts: numbers with decimals, or more different ones than a dimension has."""
     texts = [str(one) for one in column[:2000] if one not in (None, "")]
     numbers = [text for text in texts if re.fullmatch(r"-?\d+([.,]\d+)?(e-?\d+)?", text, re.IGNORECASE)]
@@ -67,7 +69,7 @@ def _numeric(column: Sequence[Any]) -> bool:
     return any(not text.lstrip("-").isdecimal() for text in numbers) or len(set(numbers)) > MOST or _own(column)
 
 
-def _own(column: Sequence[Any]) -> bool:
+def _own(column: Sequence[object]) -> bool:
     """Say whether most records have an entry of their own: then it says who or how much, and classifies nobody."""
     return len(set(column)) * 2 > len(column)
 
@@ -75,7 +77,7 @@ def _own(column: Sequence[Any]) -> bool:
 # --- a list of tables ---------------------------------------------------------------------------------------
 
 
-def _from_list(file: str, columns: Mapping[str, Sequence[Any]]) -> str:
+def _from_list(file: str, columns: Mapping[str, Sequence[object]]) -> str:
     """Draft from a list of tables: name, indicator and crossing variables, each with the name of its hierarchy."""
     lowered = {name.lower(): name for name in columns}
     spans = sorted(name for name in lowered if re.fullmatch(r"spanning_\d+", name))
@@ -83,7 +85,7 @@ def _from_list(file: str, columns: Mapping[str, Sequence[Any]]) -> str:
         raise DataError(f"{file} lists no crossing variables; give columns spanning_1, spanning_2 …")
     rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
-    def said(row: Mapping[str, Any], name: str) -> str:
+    def said(row: Mapping[str, object], name: str) -> str:
         return str(row.get(lowered.get(name, ""), None) or "").strip()
 
     levels: dict[str, dict[str, None]] = {}
@@ -128,7 +130,7 @@ def _equations(sums: Mapping[str, Iterable[str]]) -> str:
 # --- requested cells ----------------------------------------------------------------------------------------
 
 
-def _total(name: str, column: Sequence[Any], totals: Mapping[str, str]) -> str | None:
+def _total(name: str, column: Sequence[object], totals: Mapping[str, str]) -> str | None:
     """Return the code of the total in a column of requested cells."""
     if name in totals:
         if totals[name] not in set(map(str, column)):
@@ -138,7 +140,7 @@ def _total(name: str, column: Sequence[Any], totals: Mapping[str, str]) -> str |
     return next((code for code in TOTALS if code in found), None)
 
 
-def _from_cells(file: str, columns: Mapping[str, Sequence[Any]], totals: Mapping[str, str]) -> str:
+def _from_cells(file: str, columns: Mapping[str, Sequence[object]], totals: Mapping[str, str]) -> str:
     """Draft from requested cells: the crossings of the dimensions that are not at their total."""
     what = next(name for name in columns if name.lower() in WHAT)
     when = next((name for name in columns if name.lower() in WHEN), None)
@@ -177,8 +179,8 @@ def _from_cells(file: str, columns: Mapping[str, Sequence[Any]], totals: Mapping
 # --- records and finished tables ----------------------------------------------------------------------------
 
 
-def _from_records(file: Path, columns: Mapping[str, Sequence[Any]], place: str) -> str:
-    """Draft from records: every pair of dimensions, for every amount, or for the number of records."""
+def _from_records(file: Path, columns: Mapping[str, Sequence[object]], place: str) -> str:
+    """Draft from records: every pair of dimensions, for every amount; for the number of records also all of them."""
     weights = [name for name in columns if "weight" in name.lower()]
     rest = {name: found for name, found in columns.items() if name not in weights}
     whose = [name for name, found in rest.items() if _own(found) and (NAMED.search(name) or not _numeric(found))]
@@ -202,6 +204,8 @@ def _from_records(file: Path, columns: Mapping[str, Sequence[Any]], place: str) 
         for chain in trees
         if len(chain) > 1
     ]
+    if not values and len(finest) > 2:
+        parts.append(_all_crossed(finest, math.prod(counted[name] for name in finest)))
     tables = [
         _table(" ".join([*([value] if value else []), *pair]), list(pair), value)
         for value in (values or [""])
@@ -210,7 +214,18 @@ def _from_records(file: Path, columns: Mapping[str, Sequence[Any]], place: str) 
     return "\n".join([*parts, *tables])
 
 
-def _nested(columns: Mapping[str, Sequence[Any]]) -> list[list[str]]:
+def _all_crossed(names: Sequence[str], cells: int) -> str:
+    """Draft the table of all dimensions: counts are rounded there, and added up, as policies for counts ask."""
+    if cells <= MOST_CELLS:
+        told = "# Counts are protected where all dimensions cross; this table contains those below it.\n"
+        return told + _table(" ".join(names), names, "")
+    return (
+        f"# All {len(names)} dimensions together have {cells:,} cells, so their crossing is not drafted.\n"
+        "# Roundings that add up need a table that contains all others: add one, or name another protection.\n"
+    )
+
+
+def _nested(columns: Mapping[str, Sequence[object]]) -> list[list[str]]:
     """Put columns into chains in which each code lies under one code of the column before it."""
     chains: list[list[str]] = []
     for name in sorted(columns, key=lambda one: len(set(columns[one]))):

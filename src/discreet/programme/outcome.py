@@ -19,7 +19,7 @@ from discreet.decide.provenance import versions
 from discreet.decide.verdict import RANK
 from discreet.programme.cluster_work import ClusterOutcome, TableOutcome
 from discreet.programme.labels import of_file, presentation
-from discreet.programme.overview import HEADER, overview_page
+from discreet.programme.overview import header_of, overview_page
 from discreet.programme.plan_model import RECORD, Programme
 from discreet.table.figures import Figures
 from discreet.table.presentation import FORMATS
@@ -79,6 +79,7 @@ class ProgrammeOutcome(Result):
                     "figures": table.figures,
                     "hidden": table.hidden,
                     "sensitive": table.sensitive,
+                    "statistics": table.statistics,
                 }
                 for cluster, table in self.ranked()
             ],
@@ -97,13 +98,15 @@ class ProgrammeOutcome(Result):
 
     def face(self, most: int) -> Face:
         """Return the tables, the worst first."""
-        return Face(HEADER, self.rows(), self.sentence, left=4)
+        rows = self.rows()
+        return Face(header_of(rows), rows, self.sentence, left=4)
 
     def rows(self) -> list[list[str]]:
-        """Return the tables as rows of text, the worst first."""
+        """Return the tables as rows of text, the worst first, with how many statistics each has where some do."""
+        beside = any(table.statistics for _, table in self.ranked())
         return [
             [table.name, cluster.name, cluster.verdict, cluster.method]
-            + [f"{count:,}" for count in (table.figures, table.sensitive, table.hidden)]
+            + [f"{count:,}" for count in (table.figures, table.sensitive, table.hidden, *[table.statistics][:beside])]
             for cluster, table in self.ranked()
         ]
 
@@ -188,5 +191,6 @@ def published_figures(part: Figures) -> Figures:
         part,
         labels={names[k]: part.labels[names[k]] for k in kept},
         codes=np.ascontiguousarray(part.codes[:, kept]),
+        statistics=tuple(replace(one, codes=one.codes[:, kept]) for one in part.statistics),
         hierarchies={name: trees for name, trees in part.hierarchies.items() if name not in fixed},
     )

@@ -25,6 +25,11 @@ ROW, WIDE, LEFT = 26, 860, 300
 """The height of a table in the picture, its width, and where dimensions begin."""
 
 
+def header_of(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Return the names of the columns of tables: how many statistics are published comes last, where it is said."""
+    return [*HEADER, "statistics"][: len(rows[0])]
+
+
 def overview_page(
     plan: Programme, verdict: str, sentence: str, rows: Sequence[Sequence[str]], clusters: Sequence[ClusterOutcome]
 ) -> str:
@@ -34,7 +39,7 @@ def overview_page(
         "<p><strong>For the office, not for publication:</strong> it says how many cells are sensitive.</p>",
         f'<p style="color:{COLOURS[verdict]}"><strong>{html.escape(sentence)}</strong></p>',
         "<h2>Tables, the worst first</h2>",
-        html_table(HEADER, rows, left=4),
+        html_table(header_of(rows), rows, left=4),
         "<h2>What is one problem</h2>",
         clusters_picture(plan.clusters(), {one.name: one.verdict for one in clusters}),
     ]

@@ -210,8 +210,8 @@ class Steady:
             else:
                 beyond += 1
         note = (
-            f"Safe too against a reader who knows what was printed last time, and that it changed by at most {growth:g}%; "
-            "what follows of figures that were hidden then is not put together with it."
+            "Also safe against a reader who knows what was printed last time and that it changed by at most "
+            f"{growth:g}%. What follows of figures that were hidden then is not put together with that."
         )
         if beyond:
             note += f" {many(beyond, 'figure')} changed by more, which that reader does not expect."

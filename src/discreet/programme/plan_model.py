@@ -19,6 +19,8 @@ from discreet.programme.indicators import Indicators
 from discreet.rules import Threshold
 from discreet.table.hierarchy import TOTAL
 from discreet.table.presentation import Presentation
+from discreet.table.published_statistics import computable
+from discreet.table.statistic import Statistic
 
 Name = Annotated[str, Field(min_length=1)]
 Names = tuple[Name, ...]
@@ -38,7 +40,7 @@ class RecordsPart(PlanPart):
     """Where the records are, and what their columns mean, as for :func:`discreet.tabulate`.
 
     ``files`` are CSV, Parquet or DuckDB files, or a pattern; a database also names its ``table`` or a ``query``.
-    ``decimals`` rounds every amount of every record, so that sums agree in all tables to the last decimal. ``period``
+    ``decimals`` rounds every amount of every record: sums then agree in all tables to the last decimal. ``period``
     is a column of the records that says when, for plans whose tables are of several periods. Cell keys are
     those of the column ``key``, or hashes of the columns ``identify`` under the secret in the file ``secret``.
     """
@@ -49,7 +51,7 @@ class RecordsPart(PlanPart):
     engine: str | None = None
     encoding: str = "utf-8"
     delimiter: str | None = None
-    decimal: Literal[".", ","] = "."
+    decimal: Literal[".", ","] | None = None
     decimals: Annotated[int, Field(ge=0, le=6)] | None = None
     contributor: str | None = None
     holding: str | None = None
@@ -95,7 +97,8 @@ class TablePart(PlanPart):
 
     ``where`` keeps the people of one category of each dimension named. ``weight`` is a column of weights in place of
     that of all records; ``""`` leaves the table unweighted. ``file`` is a finished table in place of records: then
-    ``by`` are its columns that classify, and ``count`` is that of its counts.
+    ``by`` are its columns that classify, and ``count`` is that of its counts. ``statistics`` are published beside its
+    figures and computed from these, as ``"rate=percentage, over=outcome, decimals=0"``.
     """
 
     name: Name
@@ -107,6 +110,12 @@ class TablePart(PlanPart):
     title: str = ""
     file: str | None = None
     count: str | None = None
+    statistics: Names = ()
+
+    @property
+    def defined(self) -> dict[str, Statistic]:
+        """Its statistics, by column."""
+        return computable(self.statistics)
 
 
 class OutputPart(PlanPart):
@@ -201,7 +210,7 @@ class Programme(PlanPart):
         if not found.resolve().is_relative_to(self.folder.resolve()):
             raise RequestError(
                 f"output.folder: {found} lies outside of the folder of the plan, {self.folder.resolve()}; say on the "
-                "command line that it is to be written there (--output)"
+                "command line that it is to be written there (folder=, --output)"
             )
         return found
 
@@ -300,7 +309,24 @@ class Programme(PlanPart):
             dimensions = [self.dimension(name)[0] for name in table.by]
             for name in table.where:
                 if name in dimensions:
-                    yield (*here, "where"), f"{name!r} is crossed already; leave it out of one of them"
+                    yield (*here, "where"), f"{name!r} is crossed too; name it in by or in where, not in both"
+            for text in self._faults_of_statistics(table, dimensions):
+                yield (*here, "statistics"), text
+
+    def _faults_of_statistics(self, table: TablePart, dimensions: list[str]) -> Iterator[str]:
+        try:
+            defined = table.defined
+        except DiscreetError as error:
+            yield str(error)
+            return
+        for name, one in defined.items():
+            if one.where == "safe":
+                yield f"{name}: a plan publishes statistics where their figures are shown; leave out where="
+            for over in (*one.over, *filter(None, [one.along])):
+                if table.by and over not in dimensions:
+                    yield f"{name}: there is no dimension {over!r}; {nearest(over, dimensions)}"
+        if defined and "tab" in self.output.formats:
+            yield "files of τ-ARGUS have no place for statistics; take tab out of output.formats"
 
     def _faults_of_texts(self) -> Iterator[Fault]:
         """Yield texts that go into reports, files and the ledger, and cannot be printed."""

@@ -1,7 +1,7 @@
 """A plan run: tabulated once, every cluster protected and audited, everything checked together, written whole.
 
-What is finished is kept beside the outputs, each cluster in one file that is written in one step. A run that was killed
-goes on from there, and a later run works only on what changed; both end in the same bytes.
+Finished clusters are kept beside the outputs, one file each, written in one step. A run that was killed resumes from
+there, and a later run redoes only what changed; both end in the same bytes.
 """
 
 from __future__ import annotations
@@ -68,8 +68,9 @@ def run_plan(plan: Programme, options: RunOptions | None = None) -> ProgrammeOut
     cells = finished_clusters(plan) if finished else [*RecordsOfPlan.of(plan).clusters(policy.top, how.progress)]
     kept = _kept_folder(folder)
     seed = _seed(kept, how)
+    statistics = {table.name: table.defined for table in plan.tables if table.statistics}
     tasks = [
-        Task(one, policy, plan.protection, _own_seed(seed, one.cluster.name), how.trial, plan.time_limit)
+        Task(one, policy, plan.protection, _own_seed(seed, one.cluster.name), how.trial, plan.time_limit, statistics)
         for one in cells
     ]
     tasks = _steady(plan, policy, tasks)
@@ -162,10 +163,10 @@ def _beside_the_ledger(
 
 
 def _meet(plan: Programme, one: ClusterOutcome, other: ClusterOutcome) -> bool:
-    """Say whether two clusters tell something about each other: numbers and amounts, or one variable at two times."""
-    counts = [cluster.variable in COUNTED for cluster in (one, other)]
+    """Say whether two clusters tell each other who is there: numbers and amounts at the same time."""
+    counts = [entry_of(plan, cluster)["variable"] in COUNTED for cluster in (one, other)]
     periods = [cluster.period or plan.period for cluster in (one, other)]
-    return counts[0] != counts[1] or (one.variable == other.variable and periods[0] != periods[1])
+    return counts[0] != counts[1] and periods[0] == periods[1]
 
 
 def _checked(
@@ -222,6 +223,7 @@ def entry_of(plan: Programme, one: ClusterOutcome) -> dict[str, Any]:
     """Return what a ledger is told about a cluster."""
     period = one.period or plan.period
     title = " · ".join(filter(None, (plan.title, one.name, "" if one.period else plan.period, plan.vintage)))
+    weight = None if one.variable else plan.weights.get(one.name)
     revises = list(plan.revises)
     if plan.previous is not None and plan.previous.revision and not revises:
         earlier = plan_in(plan.place(plan.previous.folder))
@@ -230,7 +232,8 @@ def entry_of(plan: Programme, one: ClusterOutcome) -> dict[str, Any]:
         "title": title,
         "population": plan.population,
         "period": period,
-        "variable": one.variable,
+        # What weights represent are no numbers of respondents.
+        "variable": f"count weighted by {weight}" if weight else one.variable,
         "revises": revises,
     }
 

@@ -53,7 +53,7 @@ def stacked(
 
 
 def rounded(source: Source, spec: TableSpec, decimals: int) -> Any:
-    """Return records as an Arrow table with every magnitude rounded, so that sums agree in all tables."""
+    """Return records as an Arrow table with every magnitude rounded: sums then agree in all tables."""
     import duckdb
 
     with ScratchFolder() as folder, duckdb.connect() as connection:

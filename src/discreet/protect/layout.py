@@ -99,7 +99,7 @@ class FullTable:
 
     def added_up(self, method: Method, changed: Callable[[IntArray], IntArray], kind: Kind, **more: Any) -> Protected:
         """Return the release of changed inner counts, given by their rows, with margins that are their sums."""
-        self.check_finest("but margins are to be their sums; tabulate them")
+        self.check_finest("but margins are to be their sums; tabulate them, in a plan by a table that crosses them all")
         inner = self.inner
         rows = self.kept[inner[self.kept]]
         values = self.full.records.copy()

@@ -16,14 +16,14 @@ from discreet.table.columns import coded_arrow
 from discreet.table.frames import to_arrow
 
 
-def read_columns(records: Any) -> pa.Table:
+def read_columns(records: object) -> pa.Table:
     """Return a pandas, polars or Arrow frame, or a CSV or Parquet file, as columns."""
     from discreet.table.arrow_files import read_arrow
 
     return read_arrow(Path(records)) if isinstance(records, str | Path) else to_arrow(records)
 
 
-def arrow_records(records: Any) -> pa.Table:
+def arrow_records(records: object) -> pa.Table:
     """Return the records of a frame or file as columns; there must be some."""
     arrow = read_columns(records)
     if arrow.num_rows == 0:

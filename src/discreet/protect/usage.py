@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from inspect import Parameter, Signature, cleandoc
 from types import MappingProxyType
-from typing import Any
 
 from discreet.protect.base import Method, MethodBase
 from discreet.reading.reads import reads_original
@@ -88,7 +87,7 @@ def in_one_call(
         asked.append(Parameter("seed", Parameter.KEYWORD_ONLY, default=None))
     signature = Signature(asked, return_annotation=Release)
 
-    def call(*given: Any, **named: Any) -> Release:
+    def call(*given: object, **named: object) -> Release:
         chosen = signature.bind(*given, **named).arguments
         original, seed = chosen.pop("original"), chosen.pop("seed", None)
         options = {

@@ -17,6 +17,7 @@ from discreet.reading.reading import PLACE, Reading
 from discreet.table.arrow_files import errors_of
 from discreet.table.figures import Figures, units_of
 from discreet.table.hierarchy import Hierarchy, Prefixes
+from discreet.table.inspection import SHOWN, InspectedColumn, Inspection, figures_dict
 from discreet.table.kinds import Marked
 from discreet.table.release import Release
 from discreet.table.release_reader import read_release, release_from_frame
@@ -110,7 +111,7 @@ def read_tab_release(
         encoding: the encoding of both files.
     """
     metadata = read_rda(rda if rda is not None else Path(path).with_suffix(".rda"), encoding=encoding)
-    if not metadata.of("frequency") and metadata.of("status"):
+    if _holds_published(metadata):
         return _published_tab(Path(path), metadata, parts, encoding)
     found = read_tab(path, rda, encoding=encoding)
     if found.status is None:
@@ -121,6 +122,26 @@ def read_tab_release(
     # Readers know that what is hidden is above 0, unless zeros are hidden too.
     mark = Marked(least=int((units[hidden] > 0).all()))
     return Release.of(Figures.of_tabulation(table, response=value, hidden=hidden, mark=mark, name=Path(path).name))
+
+
+def inspect_tab_release(
+    path: str | Path, rda: str | Path | None = None, *, cells: bool = False, encoding: str = "utf-8"
+) -> Inspection | None:
+    """Say what a ``.tab`` file of published figures alone holds; None for the tables that τ-ARGUS works with."""
+    file = Path(path)
+    metadata = read_rda(rda if rda is not None else file.with_suffix(".rda"), encoding=encoding)
+    if not _holds_published(metadata):
+        return None
+    figures = _published_tab(file, metadata, None, encoding).parts()[0]
+    columns = [InspectedColumn(name, False, len(one), tuple(one[:SHOWN])) for name, one in figures.labels.items()]
+    columns.append(InspectedColumn(figures.figure, True, len(np.unique(figures.values)), (), int(figures.hidden.sum())))
+    shown = figures_dict(figures) if cells else None
+    return Inspection(file.name, "release", len(figures), tuple(columns), cells=shown)
+
+
+def _holds_published(metadata: Metadata) -> bool:
+    """Say whether a file holds published figures and their statuses, not what τ-ARGUS needs to protect them."""
+    return not metadata.of("frequency") and bool(metadata.of("status"))
 
 
 def _published_tab(file: Path, metadata: Metadata, parts: Mapping[str, Sequence[str]] | None, encoding: str) -> Release:

@@ -13,7 +13,7 @@ from discreet.table.columns import Margins
 from discreet.table.hierarchy import TOTAL
 from discreet.table.roles import FIGURES, Layout
 
-COLUMNS = ("contributor", "holding", "weight", "shadow", "missing", "outside", "negative")
+COLUMNS = ("contributor", "holding", "weight", "shadow", "missing", "outside", "negative", "decimal")
 """What is said of records alone."""
 TABLES = ("count", "layout", "margins", "dimensions", "impossible")
 """What is said of tables alone."""
@@ -50,6 +50,7 @@ class ReadingOptions(TypedDict, total=False):
     missing: str | None
     outside: str | None
     negative: str | None
+    decimal: str | None
     response: str | None
 
 
@@ -90,6 +91,7 @@ class Reading:
         missing: what becomes of records without a category.
         outside: what becomes of codes that no hierarchy has.
         negative: what becomes of negative contributions.
+        decimal: the decimal sign of records in a CSV file; found from the numbers by default.
         response: the magnitude, where a tabulation has several.
     """
 
@@ -117,6 +119,7 @@ class Reading:
     missing: str | None = None
     outside: str | None = None
     negative: str | None = None
+    decimal: str | None = None
     response: str | None = None
 
     @classmethod

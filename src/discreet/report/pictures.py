@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from discreet.core.errors import RequestError
+from discreet.core.json_types import Json
 from discreet.report.bars import SHOWN, TERMS, Chart, charts_of
 from discreet.report.edition import edition_of
 from discreet.report.heat_map_pages import Cell, PagedTable, details_of, paged_tables
@@ -21,7 +22,7 @@ FORMATS = ("svg", "png")
 
 
 def write_pictures(
-    data: Mapping[str, Any], folder: str | Path, *, format: str = "svg", edition: str = "internal"
+    data: Mapping[str, Json], folder: str | Path, *, format: str = "svg", edition: str = "internal"
 ) -> tuple[Path, ...]:
     """Write the plots of a report into a folder, each whole or not at all, and return the files.
 
@@ -88,7 +89,7 @@ def _terms(chart: Chart, note: str) -> Figure:
     )
 
 
-def _map(data: Mapping[str, Any], note: str) -> Figure:
+def _map(data: Mapping[str, Json], note: str) -> Figure:
     from discreet.plots.risk_utility_map import plot_risk_utility_map
 
     points = points_of(data)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from discreet.core.errors import RequestError
 from discreet.core.files import write_text
+from discreet.core.json_types import Json
 from discreet.report.confidentiality import check_public
 from discreet.report.edition import edition_of
 from discreet.report.html import fixed_text, html_report
@@ -19,7 +19,7 @@ ENDINGS = (".html", ".md", ".json", ".pdf")
 
 
 def write_report(
-    data: Mapping[str, Any],
+    data: Mapping[str, Json],
     path: str | Path,
     *,
     edition: str = "internal",
@@ -63,7 +63,7 @@ def write_report(
     return file
 
 
-def report_text(data: Mapping[str, Any], kind: str, edition: str = "internal") -> str:
+def report_text(data: Mapping[str, Json], kind: str, edition: str = "internal") -> str:
     """Return the text of a report; a public one is checked before it leaves this function."""
     shown = edition_of(data, edition)
     if kind == ".html":

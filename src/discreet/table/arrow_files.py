@@ -265,7 +265,8 @@ class CsvText:
                 row = bad[0]
                 raise DataError(
                     f"{self.file}: line {self.line(row.number - 2)} has {row.actual_columns} fields, but the header "
-                    f"has {row.expected_columns}; give every row as many, and quote fields that hold a separator"
+                    f"has {row.expected_columns}; give every row as many, quote fields that hold a separator, and say "
+                    "where the header is if titles are above it (header_row=, --header-row)"
                 ) from None
             raise DataError(
                 f"{self.file} is not a readable CSV file ({str(error).splitlines()[0]}); check its quotes"
@@ -330,7 +331,7 @@ def decoded(blocks: Iterable[bytes], file: Path, encoding: str) -> Iterator[str]
             raise DataError(
                 f"{file}: line {line + error.object.count(10, 0, error.start)} has a byte "
                 f"(0x{error.object[error.start]:02x}) that is not {encoding}; save the file as UTF-8, or name its "
-                "encoding (for example latin-1)"
+                "encoding (encoding='latin-1', --encoding latin-1)"
             ) from None
         except UnicodeError:
             raise unknown from None

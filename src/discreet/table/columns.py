@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -96,7 +96,7 @@ def _labelled(name: str, coded: Coded, where: Where) -> Coded:
 
 def frequencies_from_columns(
     columns: Mapping[str, Coded],
-    figures: npt.NDArray[Any],
+    figures: npt.NDArray[np.generic],
     *,
     where: Where,
     categories: Mapping[str, Sequence[object]] | None = None,

@@ -196,7 +196,7 @@ class Figures(Copied):
             decimals=decimals,
             total=tabulation.axes[0].codes[0],
             hierarchies={axis.name: axis.hierarchies for axis in tabulation.axes},
-            **about,
+            **({"figure": response or tabulation.responses[0].name} if tabulation.responses else {}) | about,
         )
 
     @property

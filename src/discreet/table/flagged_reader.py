@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from discreet.core.errors import DataError
 from discreet.table.hierarchy import TOTAL
-from discreet.table.roles import FIGURES, PUBLISHED_AS
+from discreet.table.roles import FIGURES, PUBLISHED_AS, STATES, looks_like_statistic
 
 FLAG = "flag"
 """The column of flags, right before the one that says how figures were made."""
@@ -23,6 +23,8 @@ BOUNDS = {"lower": "LOWER_BOUND", "upper": "UPPER_BOUND", PUBLISHED_AS: "PUBLISH
 """What SDMX-CSV calls the columns beside the figures."""
 BOTH = re.compile(r"([A-Za-z][A-Za-z0-9_-]*): .*", re.S)
 """A column that shows its identifier and its name."""
+PERIODS = ("BASE_PER", "TIME_PER_COLLECT")
+"""Attributes of SDMX that are called like statistics, and are none."""
 ALL = "_T"
 """The code of totals in SDMX."""
 
@@ -83,6 +85,16 @@ def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
                 )
     found[value] = pa.array(texts.tolist(), pa.string())
     told = {name: after[column] for name, column in BOUNDS.items() if column in after}
+    stated = " ".join(dict.fromkeys(_texts(told[PUBLISHED_AS]).tolist())) if PUBLISHED_AS in told else ""
+    known = {PERIOD, STATUS, CONFIDENTIAL, *BOUNDS.values(), *PERIODS}
+    for name in names[at + 1 :]:
+        called = (name.partition(": ")[2] if both else "") or name
+        looks = name.partition(": ")[0] not in known and looks_like_statistic(called, arrow[name])
+        # What looks like a statistic is never left out in silence.
+        if looks or f"{STATES}{called}=" in stated:
+            if called in (*found, *told):
+                raise DataError(f"{file}: two columns are called {called!r}; rename one of them")
+            told[called] = arrow[name]
     return pa.table({**found, **told})
 
 

@@ -1,5 +1,7 @@
 """Releases as CSV with a flag column, and as SDMX-CSV with ``OBS_STATUS`` and ``CONF_STATUS``.
 
+Statistics are further measures, in columns behind ``OBS_VALUE``.
+
 Both are the columns of a release in CSV (:mod:`discreet.table.release_writer`) in another dress: figures that are not
 shown are left empty, and a code beside them says why. SDMX-CSV 2.0 begins with ``STRUCTURE``; dimensions come before
 ``OBS_VALUE``, attributes after it. The codes are those of the cross-domain lists: ``OBS_STATUS`` is A (normal) or Q
@@ -45,13 +47,15 @@ def sdmx(part: Figures, data: dict[str, pa.Array], value: str, style: Presentati
 
     Labels that are no identifiers of SDMX are shown beside identifiers made from them, as ``A_B: a b``.
     """
-    if part.statistics:
-        raise RequestError(f"SDMX-CSV has no place for the statistic {part.statistics[0].name!r}; write .csv")
     taken = {VALUE, PERIOD, STATUS, CONFIDENTIAL, *BOUNDS.values(), *BEGINS[0], *BEGINS[1]}
     hidden = part.where(lambda kind: kind.hidden or kind.spans)
     codes = {name: _codes(part, name) for name in part.names}
     heads = _identifiers(part.names, r"[^A-Za-z0-9_]", first="[A-Za-z]", taken=taken)
-    both = heads != list(part.names) or any(not _plain(part, name, codes[name]) for name in part.names)
+    beside = [column.name for column in part.statistics]
+    measures = _identifiers(beside, r"[^A-Za-z0-9_]", first="[A-Za-z]", taken=taken | set(heads))
+    both = [*heads, *measures] != [*part.names, *beside] or any(
+        not _plain(part, name, codes[name]) for name in part.names
+    )
 
     def shown(column: str, code: str) -> str:
         return f"{code}: {WORDS[code] if column in NAMES else code}" if both else code
@@ -67,6 +71,8 @@ def sdmx(part: Figures, data: dict[str, pa.Array], value: str, style: Presentati
         texts = [f"{code}: {label}" if both else code for code, label in zip(codes[name], labels, strict=True)]
         found[f"{identifier}: {name}" if both else identifier] = pa.array(np.array(texts, object)[column], pa.string())
     found[head(VALUE)] = data[value]
+    for name, identifier in zip(beside, measures, strict=True):
+        found[f"{identifier}: {name}" if both else identifier] = data[name]
     if style.period:
         found[head(PERIOD)] = pa.array([style.period] * rows, pa.string())
     for column, yes, no in ((STATUS, "Q", "A"), (CONFIDENTIAL, "C", "F")):

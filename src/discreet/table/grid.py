@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -176,7 +176,7 @@ class Grid:
 class Copied:
     """Base of frozen data classes, which are copied and pickled through their constructor, mappings thawed."""
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         values = (getattr(self, item.name) for item in fields(self))  # type: ignore[arg-type]
         return type(self), tuple(dict(value) if isinstance(value, MappingProxyType) else value for value in values)
 

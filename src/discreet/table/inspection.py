@@ -15,10 +15,12 @@ from discreet.core.errors import DataError
 from discreet.core.json_types import Json
 from discreet.core.text import columns
 from discreet.table.arrow_files import errors_of, read_arrow
+from discreet.table.cell_forms import confirmations, form_of, is_written
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.release_reader import read_release
 from discreet.table.roles import FIGURES, MARKS, roles
+from discreet.table.statistic import OTHER
 from discreet.table.table_reader import has_note, is_tabulated, note_of, read_tabulation
 from discreet.table.unmarked_totals import CODED, named_like_a_total
 
@@ -105,6 +107,11 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
     arrow = arrow.select(plain)
     found = tuple(_column(str(name), arrow.column(i)) for i, name in enumerate(arrow.column_names))
     note = note_of(arrow.schema.metadata, "release")
+    forms = _confirmations(arrow, found) if note is None else ()
+    if forms:
+        # Figures that are written so are read by nobody until the options say how.
+        given = {name: str(value) for name, value in reading.items() if value}
+        return Inspection(file.name, "release", arrow.num_rows, found, given, statistics=forms)
     content, proposed = _recognise(arrow, found) if note is None else ("release", {})
     proposed.update({name: str(value) for name, value in reading.items() if value})
     if content in ("table", "release") and not has_note(arrow.schema.metadata):
@@ -120,6 +127,22 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
     shown = _cells(file, content, proposed, encoding) if cells and content != "records" else None
     method = "" if note is None else str(note.get("method", ""))
     return Inspection(file.name, content, arrow.num_rows, found, proposed, shown, method)
+
+
+def _confirmations(arrow: pa.Table, found: Sequence[InspectedColumn]) -> tuple[str, ...]:
+    """Return how figures are written that no reader takes as they are, with the options that say so."""
+    written = [one for one in found[1:] if is_written(one.labels)]
+    # Gaps and decimal commas alone are no reason: other readers say what they lack.
+    usual, labels = ("number", "comma", "word", ""), [label for one in written for label in one.labels]
+    if all(form_of(label) in usual and not label.startswith("[") for label in labels):
+        return ()
+    figures = {one.name for one in written} | {one.name for one in found if one.numeric}
+    if not _unique(arrow, [one for one in found if one.name not in figures]):
+        return ()
+    crossed = sum(any(form_of(label) == "brackets" for label in one.labels) for one in written) > 1
+    told = (confirmations(one.name, [t for t in one.labels if t], "cells" if crossed else "") for one in written)
+    first = ("the columns are categories of a cross-table; say so (--layout wide)",) if crossed else ()
+    return (*first, *(line for lines in told for line in lines))
 
 
 def _where(reading: Mapping[str, Any]) -> Any:
@@ -138,7 +161,7 @@ def _with_statistics(file: Path, encoding: str, reading: Mapping[str, Any], besi
     told += [f"{part.measure}: a measure, {int(part.hidden.sum()):,} figures of it hidden" for part in others]
     for column in main.statistics:
         line = str(column)
-        if len(column):
+        if len(column) and column.statistic.kind != OTHER:
             per, ends = 2 * 10**column.decimals, column.admitted
             line += f"; {column.text(0)} is from {int(ends.low[0]) / per:g} to {int(ends.high[0]) / per:g}"
         told.append(line)

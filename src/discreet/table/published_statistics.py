@@ -36,6 +36,15 @@ def with_published(release: Release, definitions: Any) -> Release:
     >>> [found.text(row) for row in range(len(found))]
     ['30.0%', '50.0%', '100.0%']
     """
+    defined = computable(definitions)
+    parts = release.listed()
+    if not release.figures and any(one.constant is None for one in defined.values()):
+        parts = tuple(_with_margins(part) for part in parts)
+    return replace(release, figures=tuple(_with_columns(part, defined) for part in parts))
+
+
+def computable(definitions: Any) -> dict[str, Statistic]:
+    """Return definitions, and refuse those that the figures of one release do not say enough for."""
     defined = statistics_of(definitions)
     for name, one in defined.items():
         if not one.linear or one.of_values or one.measures or one.inside or one.ending or one.rounding == "unknown":
@@ -43,10 +52,7 @@ def with_published(release: Release, definitions: Any) -> Release:
                 f"{name} is a {one}, which cannot be computed from the figures of one release; publish percentages, "
                 "rates, ratios, differences or growth of the figures themselves"
             )
-    parts = release.listed()
-    if not release.figures and any(one.constant is None for one in defined.values()):
-        parts = tuple(_with_margins(part) for part in parts)
-    return replace(release, figures=tuple(_with_columns(part, defined) for part in parts))
+    return defined
 
 
 def _with_margins(part: Figures) -> Figures:

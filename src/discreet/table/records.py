@@ -45,7 +45,7 @@ class Records:
 
 
 def count_records(
-    frame: Any,
+    frame: object,
     by: Sequence[str],
     *,
     weight: str | None = None,

@@ -26,8 +26,8 @@ from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
 from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind, Marked
 from discreet.table.release import Release
 from discreet.table.release_writer import GROUPS, MERGES, ROWS, SUMS, TRIAL_MARK, groups_from_text, kind_from_text
-from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, Layout, roles
-from discreet.table.statistic import Statistic
+from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, STATES, Layout, roles
+from discreet.table.statistic import Statistic, statistics_of
 from discreet.table.statistic_reader import (
     SIGNS,
     StatisticTexts,
@@ -190,7 +190,9 @@ def _release(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Release:
         return Release.of(_figures(arrow, where, how))
     stated = pc.fill_null(arrow[PUBLISHED_AS].cast(pa.string()), "")
     trial = any(text.endswith(TRIAL_MARK) for text in pc.unique(stated).to_pylist())
-    plain, merged, sums = _without_groups(stated)
+    plain, merged, sums, defined = _without_groups(stated)
+    if defined and not how.get("statistics"):
+        how = {**how, "statistics": statistics_of(defined)}
     arrow = arrow.set_column(arrow.column_names.index(PUBLISHED_AS), PUBLISHED_AS, plain)
     known = {**(how.get("hierarchies") or {}), **(how.get("merged") or {})}
     groups = {name: {**sums.get(name, {}), **merged.get(name, {})} for name in {**sums, **merged} if name not in known}
@@ -201,18 +203,21 @@ def _release(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Release:
     return release.as_trial() if trial else release
 
 
-def _without_groups(stated: pa.ChunkedArray) -> tuple[pa.Array, Groups, Groups]:
-    """Return how figures were made without what is said of groups, and the groups: merged ones, and sums."""
+def _without_groups(stated: pa.ChunkedArray) -> tuple[pa.Array, Groups, Groups, list[str]]:
+    """Return how figures were made without what else is said, merged groups, sums, and definitions of statistics."""
     coded = stated.combine_chunks().dictionary_encode()
     found: dict[str, dict[str, dict[str, list[str]]]] = {MERGES: {}, SUMS: {}}
-    kinds = []
+    kinds, defined = [], []
     for text in coded.dictionary.to_pylist():
         kind, *said = re.split(GROUPS, text.removesuffix(TRIAL_MARK))
         kinds.append(kind)
         for word, groups in zip(said[::2], said[1::2], strict=True):
+            if word == STATES:
+                defined.append(groups)
+                continue
             for name, below in groups_from_text(groups).items():
                 found[word].setdefault(name, {}).update(below)
-    return pa.array(kinds, pa.string()).take(coded.indices), found[MERGES], found[SUMS]
+    return pa.array(kinds, pa.string()).take(coded.indices), found[MERGES], found[SUMS], defined
 
 
 def _figures(
@@ -228,13 +233,18 @@ def _figures(
     marks = [mark.strip() for mark in _meanings(how.get("marks", MARKS), None)]
     columns = _columns(arrow, where, how, definitions)
     texts, behind = columns.texts, np.zeros(0, object)
-    if any(one.inside for one in definitions.values()):
+    if any(one.inside and one.inside not in definitions for one in definitions.values()):
         texts, behind = split_brackets(texts, marks)
     columns = columns._replace(texts=written.plain(texts))
     main = replace(_built(columns, how, groups), figure=columns.figure, measure=how.get("measure", ""))
     stated = []
     for name, statistic in definitions.items():
         entries = behind if statistic.inside else columns.aside[name]
+        # Another statistic may stand in brackets behind this one, and be this one itself.
+        if any(one.inside == name for one in definitions.values()):
+            entries = split_brackets(entries, marks)[0]
+        if statistic.inside in definitions:
+            entries = split_brackets(columns.aside[statistic.inside], marks)[1]
         floating = not statistic.inside and columns.floating.get(name, False)
         shown = written.plain(entries, SIGNS)
         stated.append(read_column(name, statistic, shown, main.codes, marks, columns.where, floating=floating))

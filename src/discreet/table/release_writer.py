@@ -23,7 +23,7 @@ from discreet.table.flagged_writer import flagged, sdmx
 from discreet.table.frequencies import Frequencies
 from discreet.table.kinds import Kind
 from discreet.table.presentation import PLAIN, Presentation
-from discreet.table.roles import ENDS, PUBLISHED_AS
+from discreet.table.roles import ENDS, PUBLISHED_AS, STATES
 from discreet.table.tab_writer import tab_files, write_tab_files
 from discreet.table.workbook_writer import workbook
 
@@ -33,7 +33,7 @@ TRIAL_MARK = " trial"
 """What the column ``published_as`` of a CSV file says after the kinds of figures of a trial."""
 MERGES, SUMS = " merges ", " sums "
 """What it says after that, in the first row of a category: which were merged into it, or which add up to it."""
-GROUPS = f"({MERGES}|{SUMS})"
+GROUPS = f"({MERGES}|{SUMS}|{STATES})"
 
 ROWS = "rows"
 """What the column ``published_as`` of a CSV file calls the number of its rows."""
@@ -81,10 +81,14 @@ def write_figures(
 def _refuse_beside(parts: Sequence[Figures], form: str, value: str) -> None:
     """Refuse what would be lost: measures in files of their own, and statistics where nothing says what they are."""
     for part in parts:
-        if part.measure or (part.statistics and form not in ("csv", "flags", "parquet")):
+        if part.measure:
             raise RequestError(
-                f"{part.measure or part.statistics[0].name} stands beside the figures; such a release is written "
-                "as CSV or Parquet, one measure at a time: name a .csv or .parquet file"
+                f"{part.measure} stands beside the figures; a release of several measures is written one at a time"
+            )
+        if part.statistics and form == "tab":
+            raise RequestError(
+                f"a .tab file has no place for the statistic {part.statistics[0].name!r}; write .csv, .xlsx or "
+                ".parquet, or leave it out"
             )
         taken = {value, PUBLISHED_AS, *ENDS, *part.names} & {column.name for column in part.statistics}
         if taken:
@@ -179,9 +183,22 @@ def _columns(part: Figures, value: str, mark: str | None, about: Mapping[str, ob
         mine = part.kind == i
         stated[mine] = kind_texts(part.kinds[i], part.values[mine])
     # A file that is cut short would be read as a whole one: what is not listed is an empty cell.
-    told = stated + f" {ROWS}={len(part)}" + _group_texts(part, about) + (TRIAL_MARK if about["trial"] else "")
+    groups = _group_texts(part, about)
+    groups[:1] += _definition_texts(part)
+    told = stated + f" {ROWS}={len(part)}" + groups + (TRIAL_MARK if about["trial"] else "")
     data[PUBLISHED_AS] = pa.array(told.tolist(), pa.string())
     return data
+
+
+def _definition_texts(part: Figures) -> str:
+    """Return what the first row says of statistics; those whose definition a text leaves in doubt are left out."""
+    found = ""
+    for column in part.statistics:
+        text = f"{column.name}={column.statistic.definition}"
+        plain = column.statistic.definition and "=" not in column.name and column.name == column.name.strip()
+        if plain and re.search(GROUPS, text) is None and not text.endswith(TRIAL_MARK):
+            found += STATES + text
+    return found
 
 
 def _statistics(part: Figures, mark: str | None) -> dict[str, pa.Array]:

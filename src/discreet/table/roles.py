@@ -26,6 +26,8 @@ POSSIBLE = "possible"
 """The column of a long frame that is false at structural zeros; there only when the table has some."""
 PUBLISHED_AS = "published_as"
 """The column of a release that says how each figure was made; it is never a dimension unless it is named as one."""
+STATES = " statistic "
+"""What it says before the definition of a statistic, in the first row of a file."""
 ENDS = ("lower", "upper")
 """The columns of figures that are published as intervals."""
 MARKS = ("x", "..", "c", "")
@@ -98,7 +100,8 @@ def roles(
         return Roles()
     if found is None or found not in names:
         raise RequestError(
-            f"there is no column of counts {found or FIGURES[0]!r}; name it, or say that the layout is wide; "
+            f"there is no column {found or FIGURES[0]!r} of counts; name the column that holds them "
+            f"{_proposed(arrow, names)}, or say that the table is a cross-table (layout='wide', --layout wide); "
             f"{nearest(found or FIGURES[0], names)}"
         )
     others = [name for name in names if name != found]
@@ -168,6 +171,7 @@ class _Aside:
                 "say of a release which columns hold statistics (statistics=, --statistic 'pct=percentage, "
                 "over=column, ending=%'), leave it out of the file (what is left out is not judged), or say that every "
                 "column but the first is a category (layout='wide', --layout wide)"
+                + ("" if called_statistic(odd[0]) else "; where a point separates thousands, write numbers without it")
             )
 
     def is_index(self, name: str, dimensions: Sequence[str]) -> bool:
@@ -281,6 +285,14 @@ def called_statistic(name: str) -> bool:
         return True
     words = map(str.casefold, re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)))
     return any(w in STATISTICS or w.removesuffix("s") in STATISTICS or w.endswith(ENDINGS) for w in words)
+
+
+def _proposed(arrow: pa.Table, names: Sequence[str]) -> str:
+    """Return how to name the column of counts: the only one behind the first that holds numbers, if there is one."""
+    held = [name for name in names[1:] if numeric(arrow[name])]
+    return (
+        f"(count={held[0]!r}, --count {held[0]})" if len(held) == 1 and held[0].isidentifier() else "(count=, --count)"
+    )
 
 
 def numeric(column: pa.ChunkedArray, beside: Sequence[str] = MARKS) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from discreet.core.errors import DataError, RequestError, nearest, require
+from discreet.core.errors import DataError, DiscreetError, RequestError, nearest, require
 from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.table.grid import Copied
@@ -302,6 +302,28 @@ class Statistic(Copied):
         if self.decimals == PRINTED:
             said["decimals"] = "printed"
         return said
+
+    @property
+    def definition(self) -> str:
+        """What is said, as the text that :meth:`of_text` takes; nothing where a label or name has signs of such texts.
+
+        >>> Statistic.of_text("quantile, share=1/4, range=0..125, over=sex:m+age").definition
+        'quantile, over=sex:m+age, share=1/4, range=0..125'
+        """
+        said = self.to_dict()
+        if {"least", "most"} & set(said):
+            ends = ("" if end is None else str(end) for end in (self.least, self.most))
+            said = {key: value for key, value in said.items() if key not in ("least", "most")}
+            said["range"] = "..".join(ends)
+        if self.over:
+            said["over"] = "+".join(f"{name}:{label}" if label else name for name, label in self.over.items())
+        words = {True: "yes", False: "no"}
+        texts = (f"{key}={words[value] if isinstance(value, bool) else value}" for key, value in said.items())
+        text = ", ".join([self.kind, *(text for text in texts if not text.startswith("kind="))])
+        try:
+            return text if Statistic.of_text(text) == self else ""
+        except DiscreetError:
+            return ""
 
     def __str__(self) -> str:
         if self.kind == OTHER:

@@ -109,7 +109,7 @@ def taken_out(
     own = [name for name, one in definitions.items() if not one.inside and not one.ending]
     require(own, names, "a statistic is defined, but there is no column")
     for name, one in definitions.items():
-        if one.inside and figure and one.inside != figure:
+        if one.inside and figure and one.inside != figure and one.inside not in own:
             raise RequestError(f"{name} is said to be in brackets in {one.inside!r}, but figures are in {figure!r}")
         if one.ending and figure is not None:
             raise RequestError(f"{name} is said to be in columns that end with {one.ending!r}, as in cross-tables only")

@@ -113,7 +113,7 @@ class Table(Frequencies):
         return cls.of(frequencies_from_columns(labels, figures, where=where, categories=declared))
 
     @classmethod
-    def from_frame(cls, frame: Any, **reading: Unpack[TableOptions]) -> Table:
+    def from_frame(cls, frame: object, **reading: Unpack[TableOptions]) -> Table:
         """Build a table from a pandas, polars or Arrow frame.
 
         Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,15 @@ from discreet.table.roles import ENDS, PUBLISHED_AS
 TECHNICAL = "Technical notes"
 """The sheet that says how the tables are read."""
 Rows = Sequence[Sequence[Any]]
+
+
+class _Cell(NamedTuple):
+    """A cell of a cross-table: its codes, what stands in it, the symbol and the statistics beside it."""
+
+    codes: list[int]
+    item: Any
+    flag: str
+    statistics: list[str | None]
 
 
 def workbook_tables(sheets: Mapping[str, Rows], file: Path) -> list[pa.Table]:
@@ -51,7 +60,9 @@ def _damaged(file: Path, title: str) -> DataError:
 
 def _table(rows: Rows, place: Mapping[str, Any], note: Mapping[str, Any]) -> pa.Table:
     """Return the columns of a table that stands on a sheet."""
-    down, across, step = place["rows"], place["columns"], 2 if place["flagged"] else 1
+    down, across, flagged = place["rows"], place["columns"], bool(place["flagged"])
+    stated = place.get("statistics", {})
+    step = 1 + flagged + len(stated)
     codes = {name: {text: i for i, text in enumerate(shown)} for name, shown in place["shown"].items()}
     first = place["head"] - 1 + max(len(across), 1)
     heads = [[_text(cell) for cell in row] for row in rows[place["head"] - 1 : first]]
@@ -65,27 +76,42 @@ def _table(rows: Rows, place: Mapping[str, Any], note: Mapping[str, Any]) -> pa.
         if not across or any(texts):
             top = [codes[name][text] for name, text in zip(across, texts if across else [], strict=True)]
             tops.append((column, top))
-    cells: list[tuple[list[int], Any, str]] = []
+    cells: list[_Cell] = []
     for row in rows[first : first + place["lines"]]:
         left = [codes[name][_text(cell)] for name, cell in zip(down, row, strict=False)]
         for column, top in tops:
             item = row[column] if column < len(row) else None
             if item is not None:
-                flag = _text(row[column + 1]) if step == 2 and column + 1 < len(row) else ""
-                cells.append((left + top, item, flag))
+                flag = _text(row[column + 1]) if flagged and column + 1 < len(row) else ""
+                entries = row[column + 1 + flagged : column + step]
+                beside = [_statistic(*one, place) for one in zip(entries, stated.values(), strict=True)]
+                cells.append(_Cell(left + top, item, flag, beside))
     if len(cells) != place["figures"]:
         raise ValueError
     return _columns(cells, [*down, *across], place, note)
 
 
+def _statistic(item: Any, decimals: int | None, place: Mapping[str, Any]) -> str | None:
+    """Return a statistic as it is printed, None where it is not published."""
+    if isinstance(item, int | float) and not isinstance(item, bool):
+        text = f"{item:.{decimals}f}"
+        if float(text) != item:
+            raise ValueError
+        return text
+    text = _text(item)
+    if text != place["unpublished"] and decimals is not None:
+        raise ValueError
+    return None if text == place["unpublished"] else text
+
+
 def _columns(
-    cells: Sequence[tuple[list[int], Any, str]], names: Sequence[str], place: Mapping[str, Any], note: Mapping[str, Any]
+    cells: Sequence[_Cell], names: Sequence[str], place: Mapping[str, Any], note: Mapping[str, Any]
 ) -> pa.Table:
     """Return figures as the columns of a Parquet file of the release, in the order of their codes."""
     order = [names.index(name) for name in note["dimensions"]]
-    coded = np.array([codes for codes, _, _ in cells], np.int64)[:, order]
+    coded = np.array([cell.codes for cell in cells], np.int64)[:, order]
     kinds = [Kind.from_dict(data) for data in note["kinds"]]
-    read = [_figure(item, flag, place, kinds, note["decimals"]) for _, item, flag in cells]
+    read = [_figure(cell.item, cell.flag, place, kinds, note["decimals"]) for cell in cells]
     sort = np.lexsort(coded.T[::-1])
     values, lower, upper, which = ([one[i] for one in read] for i in range(4))
     data: dict[str, pa.Array] = {}
@@ -94,6 +120,8 @@ def _columns(
         data[name] = pa.DictionaryArray.from_arrays(indices, pa.array(place["labels"][name], pa.string()))
     number = pa.int64() if note["decimals"] == 0 else pa.float64()
     data[note["count"]] = pa.array([values[i] for i in sort], number)
+    for k, name in enumerate(place.get("statistics", {})):
+        data[name] = pa.array([cells[i].statistics[k] for i in sort], pa.string())
     if any(one is not None for one in upper):
         data |= {n: pa.array([ends[i] for i in sort], number) for n, ends in zip(ENDS, (lower, upper), strict=True)}
     phrases = pa.array([str(i) for i in range(len(kinds))], pa.string())

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from discreet.core.errors import LimitError, RequestError, require
 from discreet.table.arrow_files import plain_item
 from discreet.table.figures import Figures, decimal_text
 from discreet.table.formula_texts import defused
+from discreet.table.kinds import SUPPRESSED
 from discreet.table.presentation import Presentation
 from discreet.table.workbook_reader import TECHNICAL
 
@@ -37,6 +38,13 @@ MADE = datetime(2000, 1, 1)
 """The date that all workbooks bear: the day of writing would make equal releases differ."""
 ODD = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 """What no cell can hold, or comes back as something else."""
+
+
+class Statistic(NamedTuple):
+    """A statistic in a cell: a number that is shown with its decimals."""
+
+    value: float
+    decimals: int
 
 
 @dataclass(frozen=True)
@@ -78,6 +86,20 @@ class WorkbookSheet:
         covered = self.part.where(lambda kind: kind.hidden or kind.spans)
         return bool((~covered & (self.part.kind != (-1 if self.plain is None else self.plain))).any())
 
+    @cached_property
+    def beside(self) -> tuple[str, ...]:
+        """The columns that stand beside every column of figures: symbols, then statistics."""
+        return ("symbol",) * self.flagged + tuple(column.name for column in self.part.statistics)
+
+    @cached_property
+    def unpublished(self) -> str:
+        """What stands for a statistic that is not published."""
+        return self.style.symbol(SUPPRESSED)
+
+    def statistics(self) -> dict[str, int | None]:
+        """Return to how many decimals each is shown; None where entries differ, which are written as texts."""
+        return {one.name: one.decimals if np.all(one.printed == one.decimals) else None for one in self.part.statistics}
+
     def shown(self, name: str) -> list[str]:
         """Return the texts that stand for the labels of a dimension."""
         trees = self.part.hierarchies.get(name, ())
@@ -106,6 +128,7 @@ class WorkbookSheet:
             "flagged": self.flagged,
             "lines": len(_combinations(self.part, self.rows)[0]),
             "figures": len(self.part),
+            **({"statistics": self.statistics(), "unpublished": self.unpublished} if self.part.statistics else {}),
         }
 
     def lines(self) -> Lines:
@@ -113,16 +136,16 @@ class WorkbookSheet:
         part, texts = self.part, {name: self.shown(name) for name in self.part.names}
         down, at_row = _combinations(part, self.rows)
         across, at_column = _combinations(part, self.columns)
-        step = 2 if self.flagged else 1
+        step = 1 + len(self.beside)
         wide = len(self.rows) + step * len(across)
         if wide > MOST_COLUMNS or len(down) + HEAD + len(self.columns) >= MOST_ROWS:
             raise LimitError(
                 f"{part.name} takes {len(down):,} rows and {wide:,} columns, more than a sheet has; name other "
                 "dimensions that run across (columns), or write .csv"
             )
-        heads = [self._header(level, across, texts, step) for level in range(len(self.columns))]
-        lines: Lines = heads or [[*self.rows, part.figure, *(["symbol"] if self.flagged else [])]]
-        first = len(lines)
+        heads = [self._header(level, across, texts) for level in range(len(self.columns))]
+        lines: Lines = heads or [[*self.rows, part.figure, *self.beside]]
+        first, entries = len(lines), self._statistics()
         for codes in down:
             begin = [texts[name][code] for name, code in zip(self.rows, codes, strict=True)]
             lines.append([*begin, *([None] * (wide - len(begin)))])
@@ -131,16 +154,28 @@ class WorkbookSheet:
             line[column], flag = self._cell(row)
             if flag and self.flagged:
                 line[column + 1] = flag
+            if part.statistics:
+                line[column + step - len(part.statistics) : column + step] = entries[row]
         return lines
 
+    def _statistics(self) -> Lines:
+        """Return what stands for the statistics of every figure."""
+        place = {tuple(codes): row for row, codes in enumerate(self.part.codes.tolist())}
+        entries: Lines = [[self.unpublished] * len(self.part.statistics) for _ in range(len(self.part))]
+        for k, (column, decimals) in enumerate(zip(self.part.statistics, self.statistics().values(), strict=True)):
+            for i, codes in enumerate(column.codes.tolist()):
+                text = column.text(i).rstrip("%")
+                entries[place[tuple(codes)]][k] = text if decimals is None else Statistic(float(text), decimals)
+        return entries
+
     def _header(
-        self, level: int, across: Sequence[tuple[int, ...]], texts: Mapping[str, Sequence[str]], step: int
+        self, level: int, across: Sequence[tuple[int, ...]], texts: Mapping[str, Sequence[str]]
     ) -> list[object]:
         name = self.columns[level]
         last = level == len(self.columns) - 1
         begin = list(self.rows) if last else [""] * (len(self.rows) - 1) + ([name] if self.rows else [])
         labels = [texts[name][codes[level]] for codes in across]
-        return [*begin, *(one for label in labels for one in ((label, "symbol") if step == 2 else (label,)))]
+        return [*begin, *(one for label in labels for one in (label, *self.beside))]
 
     def _cell(self, row: int) -> tuple[object, str]:
         """Return what stands for a figure, and the symbol beside it."""
@@ -225,7 +260,15 @@ def _legend(sheet: WorkbookSheet, style: Presentation) -> list[str]:
     for i in np.unique(sheet.part.kind).tolist():
         phrase = sheet.part.kinds[i].phrase
         found.append(f"Figures without a symbol: {phrase}" if i == sheet.plain else f"{sheet.symbols[i]} = {phrase}")
+    found += [f"{column.name}: {column.statistic}" for column in sheet.part.statistics]
+    if any(len(column) < len(sheet.part) for column in sheet.part.statistics):
+        found.append(f"{sheet.unpublished} in a column of statistics: not published")
     return [*found, *style.notes, *([f"Source: {style.source}"] if style.source else [])]
+
+
+def _shape(decimals: int) -> str:
+    """Return how Excel is told to show numbers."""
+    return f"0.{'0' * decimals}" if decimals else "0"
 
 
 class _Book:
@@ -247,7 +290,6 @@ class _Book:
         from openpyxl.styles import Font
 
         page = self.book.create_sheet(title)
-        shape = f"0.{'0' * decimals}" if decimals else "0"
         for row, line in enumerate(lines, start=1):
             for column, item in enumerate(line, start=1):
                 if item is None or item == "":
@@ -258,8 +300,10 @@ class _Book:
                         raise RequestError(f"{item[:40]!r} cannot stand in a cell of Excel; change it")
                     cell.value = defused(item) if self.defuse else item
                     cell.data_type = "s"
+                elif isinstance(item, Statistic):
+                    cell.value, cell.number_format = item.value, _shape(item.decimals)
                 else:
-                    cell.value, cell.number_format = item, shape
+                    cell.value, cell.number_format = item, _shape(decimals)
                 if row in bold:
                     cell.font = Font(bold=True)
         return page

@@ -38,7 +38,7 @@ class Source:
     query: str | None = None
     encoding: str = "utf-8"
     delimiter: str | None = None
-    decimal: str = "."
+    decimal: str | None = None
 
     @property
     def shown(self) -> str:
@@ -55,13 +55,14 @@ def source_of(
     query: str | None = None,
     encoding: str = "utf-8",
     delimiter: str | None = None,
-    decimal: str = ".",
+    decimal: str | None = None,
 ) -> Source:
     """Recognise what was given as records: a path, several, a pattern, a frame or a relation.
 
-    A database file needs a table or a query; encoding, delimiter and decimal sign are those of CSV files.
+    A database file needs a table or a query; encoding, delimiter and decimal sign are those of CSV files, the last
+    found from the numbers themselves if it is not given.
     """
-    if decimal not in (".", ","):
+    if decimal not in (".", ",", None):
         raise RequestError(f"decimal is {decimal!r}; it is '.' or ','")
     listed = [records] if isinstance(records, str | Path) else records
     if isinstance(listed, list | tuple) and listed and all(isinstance(one, str | Path) for one in listed):

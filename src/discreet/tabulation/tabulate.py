@@ -62,7 +62,7 @@ class Options(TypedDict, total=False):
     query: str | None
     encoding: str
     delimiter: str | None
-    decimal: str
+    decimal: str | None
     memory: str
     workers: int | None
     progress: Progress | None
@@ -97,7 +97,8 @@ def tabulate(records: Any, by: TableSpec | By, **options: Unpack[Options]) -> Ta
     - ``total``: the code of the totals.
     - ``engine``: ``"duckdb"`` (the default), ``"spark"`` (the default for a Spark DataFrame) or ``"reference"``.
     - ``table``, ``query``: the table of a DuckDB database file, or the query to run on it.
-    - ``encoding``, ``delimiter``, ``decimal``: of CSV files; the delimiter is found from the header if it is not given.
+    - ``encoding``, ``delimiter``, ``decimal``: of CSV files; the delimiter is found from the header if it is not given,
+      the decimal sign from the numbers.
     - ``memory``: how much memory the embedded engine may use before it works on disk.
     - ``workers``: threads of the embedded engine; one per core by default.
     - ``progress``: told how far the work is.

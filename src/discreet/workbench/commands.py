@@ -32,7 +32,7 @@ PLAN = "plan"
 """The command whose files name other files: it runs only with plans that were named when the workbench was started."""
 BEYOND = {
     "tabulate": frozenset({"query", "table", "engine", "memory"}),
-    "plan run": frozenset({"publish", "previous"}),
+    "plan run": frozenset({"publish", "previous", "key"}),
 }
 """Options by which a command could reach beyond the folder of the session."""
 

@@ -10,9 +10,9 @@ import secrets
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 from discreet.core.errors import RequestError
+from discreet.core.json_types import Json
 
 VARIABLE = "DISCREET_SIGNING_KEY"
 """The environment variable that names a key which several people share."""
@@ -51,7 +51,7 @@ def signing_key() -> bytes:
     return key
 
 
-def seal_of(about: Mapping[str, Any], key: bytes) -> str:
+def seal_of(about: Mapping[str, object], key: bytes) -> str:
     """Return the seal of a description, whatever the order of its parts.
 
     >>> seal_of({"a": 1, "b": 2}, b"key") == seal_of({"b": 2, "a": 1, "seal": "x"}, b"key")
@@ -61,7 +61,7 @@ def seal_of(about: Mapping[str, Any], key: bytes) -> str:
     return hmac.new(key, json.dumps(rest, sort_keys=True).encode(), hashlib.sha256).hexdigest()
 
 
-def sealed(about: Mapping[str, Any], key: bytes) -> bool:
+def sealed(about: Mapping[str, Json], key: bytes) -> bool:
     """Say whether a description is as it was sealed."""
     given = about.get("seal")
     return isinstance(given, str) and hmac.compare_digest(given.encode(), seal_of(about, key).encode())

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from discreet.cli import options, show
-from discreet.cli.compose import command, panel
+from discreet.cli.compose import command, option, panel
 from discreet.cli.options import in_output
 from discreet.cli.protect.method_fields import command_of
 from discreet.cli.reading_options import in_records, opened
@@ -104,6 +104,9 @@ def _secret(path: Path) -> bytes:
 
 @command
 def ptable(
+    example: Annotated[
+        str | None, option("A bundled table: also say how many of its counts the noise leaves as they are.")
+    ] = None,
     *,
     noise: Noise,
     output: Annotated[Path | None, in_output("Write it: .txt or .csv.")] = None,
@@ -115,15 +118,17 @@ def ptable(
 
     Examples:
         discreet protect ptable --bound 5 --variance 3 --minimum 3 -o ptable.txt  # no 1 and 2 are published
+        discreet protect ptable --example religion  # and what the noise does to a bundled table
     """
     show.check_output(output, endings=(".txt", ".csv"))
     made = noise.table()
+    stays = "" if example is None else _staying(made, example)
     if output is not None:
         made.write(output)
 
     def face(console: show.Console) -> None:
         head = made.face(0)
-        console.print(f"{head.sentence}\n")
+        console.print(f"{head.sentence}\n{stays}")
         rows = [
             [
                 row[0],
@@ -137,6 +142,15 @@ def ptable(
             show.written(console, output)
 
     show.deliver("protect ptable", made, json, None, face)
+
+
+def _staying(ptable: PTable, example: str) -> str:
+    """Say how many counts of a bundled table are expected to stay."""
+    from discreet import datasets
+
+    counts = datasets.load(example).counts.tolist()
+    expected = sum(ptable.probabilities(count)[ptable.bound] for count in counts)
+    return f"Of the {len(counts):,} counts of {example} that are not 0, {expected:.1f} stay as they are on average.\n"
 
 
 COMMANDS = {"cell-key": command_of(CellKey, _cell_key, read=_read), "ptable": ptable}

@@ -87,7 +87,7 @@ class CutSearch:
     def _path(self, u: int, v: int, flow: dict[tuple[int, int], int]) -> list[tuple[int, int]] | _Side:
         """Return the steps of a way on which more can flow; if there is none, the smaller side of the cut.
 
-        Both ends are searched in turn, so that the smaller side decides how long it takes.
+        Both ends are searched in turn: the smaller side decides how long it takes.
         """
         met: list[dict[int, int]] = [{u: u}, {v: v}]
         queues = [deque([u]), deque([v])]

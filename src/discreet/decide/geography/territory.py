@@ -105,7 +105,7 @@ class Territory:
         """Return the zones on the smaller side of a smallest difference, and whether that is its first side.
 
         The first side holds a union of the first division with what is subtracted from it, the other one a union of the
-        second. Both are searched in turn, so that the smaller one decides how long it takes.
+        second. Both are searched in turn: the smaller one decides how long it takes.
         """
         without = set(cut)
         seen = [{int(self.nodes[cut[0], side])} for side in (0, 1)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections.abc import Callable
-from typing import Any
 
 from discreet.core.errors import DataError
 from discreet.decide.ledger.entry import Entry
@@ -32,7 +31,7 @@ def chained(db: sqlite3.Connection, append: Callable[[int, LedgerEvent], None]) 
     """Make a chain of the rows of version 3, as they are now, and drop them."""
     head = Head()
 
-    def told(said: dict[str, Any]) -> None:
+    def told(said: dict[str, object]) -> None:
         nonlocal head
         made = event(head, said, None)
         append(head.events + 1, made)

@@ -168,8 +168,8 @@ class _Check:
         more = f" and {many(cells.size - 1, 'other cell')}" if cells.size > 1 else ""
         return [
             f"whether anybody is in {first}{more} follows neither from the numbers nor from the amounts of "
-            f"{self._titles()}, so what readers work out case by case is open; show zeros in both, say that hidden "
-            "figures are above 0 where they are (--least 1, --mark 'x=1..'), or hide the zeros of neither"
+            f"{self._titles()}, so what readers work out case by case is open; show zeros, or say that hidden "
+            "figures are above 0 where they are (--least 1)"
         ]
 
     def _room(self) -> list[str]:

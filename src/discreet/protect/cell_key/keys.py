@@ -111,7 +111,8 @@ def drawn_keys(original: Table | Tabulation, seed: Seed) -> IntArray:
     if original.names not in original.margins:
         raise RequestError(
             f"the finest cells, {' × '.join(original.names)}, were not tabulated, so keys of margins cannot be "
-            "added up from them; tabulate with record keys (KeyedTable.from_records, --key)"
+            "added up from them; tabulate them, in a plan by a table that crosses them all, or give records keys "
+            "(KeyedTable.from_records, --key)"
         )
     inner = original.table()
     drawn = rng.integers(0, KEYS, inner.cells.size)

@@ -29,8 +29,9 @@ ROUNDS = 6
 EFFORT = 2e8
 """The most changes of tableaus while groups of cells are tried: about a second."""
 PATIENCE = 1e6
-"""The most changes of a tableau in one search for a release. Nearly all that succeed take fewer; the others would take
-most of the time, the more of it the larger a table is."""
+"""The most changes of a tableau in one search for a release, and for every secondary cell on average while cells are
+released in exchange for others. Nearly all that succeed take fewer; the others would take most of the time, the more of
+it the larger a table is."""
 SMALL = 2000
 """The most secondary cells of a pattern of which all are tried again and again. A round number, which trades a few per
 cent of the cost for a time that stays proportional to the size of large patterns."""
@@ -54,8 +55,8 @@ class FastSearch(Demanded):
         left = self.where[todo, 1] == 0
         todo, alone = todo[left], alone[left]
         found = np.isfinite(alone)
-        order = todo[np.lexsort((todo, -np.where(found, alone, 0.0), ~found))]
-        hard = order[np.isinf(self._meet(order, ALL, "demands met"))].tolist()
+        order = todo[found][np.lexsort((todo[found], -alone[found]))]
+        hard = [*order[np.isinf(self._meet(order, ALL, "demands met"))].tolist(), *todo[~found].tolist()]
         for k, q in enumerate(hard):
             self._tick(k, len(hard), "cells met that are hard to protect")
             self._insist(q)
@@ -144,9 +145,10 @@ class FastSearch(Demanded):
         """
         count = self.secondary().size
         self.forget()
+        most = float(self.work.tally[CHANGES]) + PATIENCE * count
         for _ in range(rounds if count <= SMALL else 1):
             before = self.total
-            self._release_alone(self.secondary())
+            self._release_alone(self.secondary(), effort=most - float(self.work.tally[CHANGES]))
             self._release(*self._groups(), self.tried_together, effort=EFFORT)
             if self.total == before:
                 break
@@ -168,9 +170,9 @@ class FastSearch(Demanded):
             if not self._release_alone(left[self.stirred[left] > self.tried_alone[left]], exchange=False):
                 break
 
-    def _release_alone(self, cells: IntArray, exchange: bool = True) -> int:
+    def _release_alone(self, cells: IntArray, exchange: bool = True, effort: float = np.inf) -> int:
         """Try to release cells one by one."""
-        return self._release(np.arange(cells.size + 1), cells, cells, self.tried_alone, exchange)
+        return self._release(np.arange(cells.size + 1), cells, cells, self.tried_alone, exchange, effort)
 
     def _stand_alone(self) -> None:
         """Split circuits that lead both ways, or serve several insiders, into one each, to be replaced one by one."""

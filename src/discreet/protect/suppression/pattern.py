@@ -10,6 +10,7 @@ import numpy as np
 from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, IntArray, index_ranges
 from discreet.core.sparse import Rows, row_of, starts_of
+from discreet.core.text import many
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, by_class
 from discreet.protect.suppression.problem import Problem
 
@@ -202,8 +203,8 @@ class Pattern:
             else f"no safe pattern costs less than {self.bound:,} ({self.gap:.1%} below)"
         )
         return (
-            f"{counts['primary']:,} sensitive cells and {counts['secondary']:,} others of {whole:,} are suppressed"
-            f"{share}; cost {self.cost:,}, {best}."
+            f"{many(counts['primary'], 'sensitive cell')} and {many(counts['secondary'], 'other')} of {whole:,} are "
+            f"suppressed{share}; cost {self.cost:,}, {best}."
         )
 
     def to_dict(self) -> dict[str, Json]:

@@ -3,26 +3,33 @@
 Every position of the linked tables is a cell with a value, a cost and bounds; every sum is an equation. Cells that no
 attacker can tell apart, because all that lies between them is zero and published, form one class: they are suppressed
 together or not at all. What is left is a sparse system over these classes.
+
+Statistics of true values that are published beside the figures are inequalities Σ factor·value ≥ least. Each is an
+equation with one class more, what is left over of it: in no table, hidden from everybody, and never below 0. So a
+circuit keeps every printed statistic as it keeps every sum.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import InfeasibleError, RequestError
-from discreet.core.numerics import BoolArray, FloatArray, IntArray, whole_where_near
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, first_true, whole_where_near
 from discreet.core.sparse import Rows, components, digests, row_of
 from discreet.protect.suppression.completion import fit, spread
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
+from discreet.table.statistic import StatisticColumn
 from discreet.table.tabulation import Tabulation
 
+Beside: TypeAlias = tuple[StatisticColumn, ...]
+"""The statistics beside one table."""
 SLIGHT = 1e-3
 """The cost of a cell that is suppressed already: far below any price, which is 1 or more, but enough to prefer short
 circuits."""
@@ -95,7 +102,8 @@ class Problem:
     """Classes of cells, the system of their equations, and what must remain possible.
 
     ``member`` gives the class of every position, -1 where it cannot move. ``free`` classes are in no table, and cost
-    nothing. ``lower``, ``upper`` and ``sliding`` are the levels of classes.
+    nothing. ``lower``, ``upper`` and ``sliding`` are the levels of classes. The last classes are ``left`` over of what
+    statistics say.
     """
 
     cells: Cells
@@ -106,6 +114,7 @@ class Problem:
     lower: IntArray
     upper: IntArray
     sliding: IntArray
+    left: int = 0
 
     @property
     def size(self) -> int:
@@ -134,13 +143,22 @@ class Problem:
         return self.cells.equations.describe(int(at[0] if at.size else np.flatnonzero(self.member == k)[0]))
 
 
-def lay_out(tables: Sequence[Tabulation], response: str | None, least: float, above_zero: bool = False) -> Cells:
+def lay_out(
+    tables: Sequence[Tabulation],
+    response: str | None,
+    least: float,
+    above_zero: bool = False,
+    statistics: Sequence[Beside] = (),
+) -> Cells:
     """Lay linked tables over each other and check that they add up and agree.
 
     ``above_zero`` says that zeros are always published, so readers know that no hidden figure is 0. A ``least`` above 0
-    is what they know of hidden figures beyond that.
+    is what they know of hidden figures beyond that. ``statistics`` of the true values are published beside the figures
+    of each table.
     """
     exact = [Figures.of_tabulation(table, response=response, name=name_of(table, tables)) for table in tables]
+    if statistics:
+        exact = [replace(part, statistics=beside) for part, beside in zip(exact, statistics, strict=True)]
     open_ = [replace(part, values=np.zeros_like(part.values), kind=np.ones_like(part.kind)) for part in exact]
     stated = equations_of(exact, least=min(least, 0.0), asked={})
     equations = equations_of(open_, least=min(least, 0.0), asked={}, layout=stated.layout)
@@ -184,7 +202,6 @@ def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, 
     can &= ~stuck[leader]
     kept = np.unique(leader[can])
     rows = merged.among(kept, can.size)
-    across = rows.across(kept.size)
     member = np.full(can.size, -1)
     member[can] = np.searchsorted(kept, leader[can])
     inside = np.flatnonzero(member >= 0)
@@ -206,8 +223,14 @@ def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, 
     price = np.zeros(kept.size, np.int64)
     np.add.at(price, of, np.where(cells.listed, np.maximum(cost, 1), 0)[inside])
     primary, free = most(demands.sensitive) > 0, most(cells.listed) == 0
+    levels = [most(level) for level in (demands.lower, demands.upper, demands.sliding)]
+    rows, down, up = _with_statistics(cells, member, rows, down, up)
+    left = down.size - kept.size
+    across = rows.across(down.size)
+    nothing = np.zeros(left, np.int64)
+    price, primary, free = np.append(price, nothing), np.append(primary, nothing > 0), np.append(free, nothing == 0)
     # A fixed hash of the place makes small costs differ, in the same way on any machine.
-    spread = (np.arange(kept.size, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(40)) / 2**24
+    spread = (np.arange(down.size, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(40)) / 2**24
     others = price[~free & ~primary]
     base, highest = (float(np.quantile(others, 0.1)), float(others.max())) if others.size else (1.0, 1.0)
     system = ClassEquations(
@@ -227,8 +250,44 @@ def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, 
         most=highest,
         network=bool(across.lengths.max(initial=0) <= 2 and (np.abs(rows.values) == 1).all()),
     )
-    levels = (most(level) for level in (demands.lower, demands.upper, demands.sliding))
-    return Problem(cells, demands, member, system, free, *levels)
+    lower, upper, sliding = (np.append(level, nothing) for level in levels)
+    return Problem(cells, demands, member, system, free, lower, upper, sliding, left)
+
+
+def _with_statistics(
+    cells: Cells, member: IntArray, rows: Rows, down: FloatArray, up: FloatArray
+) -> tuple[Rows, FloatArray, FloatArray]:
+    """Return the equations with those of statistics, and how far classes can move, those left over behind the others.
+
+    What a statistic says of one class alone is a bound of it.
+    """
+    said, count = cells.equations.inequalities, down.size
+    if said is None or not said.size:
+        return rows, down, up
+    over = said.rows.sums(cells.values) - said.least
+    if (wrong := first_true(over < 0)) is not None:
+        raise RequestError(
+            f"statistic {wrong + 1} of {said.size} contradicts the figures that it is of; correct its definition"
+        )
+    moves = member[said.rows.columns] >= 0
+    where, at = said.rows.of[moves], member[said.rows.columns[moves]]
+    stated = Rows.gathered(where, at, said.rows.values[moves], (said.size, count))
+    length = stated.lengths
+    first = stated.starts[:-1][length == 1]
+    one, by, room = stated.columns[first], stated.values[first], over[length == 1]
+    down, up = down.copy(), up.copy()
+    np.minimum.at(down, one[by > 0], (room // np.abs(by))[by > 0])
+    np.minimum.at(up, one[by < 0], (room // np.abs(by))[by < 0])
+    several = np.flatnonzero(length > 1)
+    stated = stated.taken(several)
+    row, new = np.arange(several.size), count + np.arange(several.size)
+    whole = Rows.gathered(
+        np.concatenate([rows.of, rows.starts.size - 1 + stated.of, rows.starts.size - 1 + row]),
+        np.concatenate([rows.columns, stated.columns, new]),
+        np.concatenate([rows.values, stated.values, np.full(row.size, -1)]),
+        (rows.starts.size - 1 + row.size, count + row.size),
+    )
+    return whole, np.append(down, over[several]), np.append(up, np.full(row.size, 2.0**52))
 
 
 def _refuse_clash(equations: Equations, both: BoolArray) -> None:

@@ -21,10 +21,15 @@ STEPS = (4, 6, 1_000_000)
 thousand cells near by, where integer programs are fast, and the last attempt has the whole table."""
 NODES = 2_000
 """The effort of one attempt, counted in nodes to be the same on any machine."""
+FEW_NODES = 20
+"""The same beside statistics: these can be hidden too, so a circuit that takes long is given up."""
 FINE = 1024
 """The most steps by which an amount is moved in the first attempt: integers of few digits keep programs short."""
 PARTS = 12
 """What steps of large amounts are multiples of: halves, thirds, quarters and sixths of a step are then integers."""
+HALVES = (2, 6)
+"""Steps of small amounts that are tried over real numbers first: halves and thirds of them are integers, and what an
+integer program takes seconds for, a linear one finds in a tenth of one."""
 TRIES = 3
 """How often a circuit is replaced by a cheaper one. Like the gap, it trades a little cost for much time."""
 GAP = 0.05
@@ -76,7 +81,14 @@ def rescue(
     while size > unit * FINE:
         unit *= 2
     coarser = [(unit * more, False) for more in (1, 5, 35) if 1 < unit * more <= size // PARTS]
-    for step, integers in (*coarser, (unit, True), *([(1, True)] if unit > 1 else [])):
+    if unit == 1:
+        coarser = [*((step, False) for step in HALVES if 2 * step <= size), *coarser]
+    whole, usable = _Wanted(problem, cell, size, 1, cost, down, up), np.isfinite(cost)
+    usable[cell] = True
+    for attempt, (step, integers) in enumerate((*coarser, (unit, True), *([(1, True)] if unit > 1 else []))):
+        # What cannot be over real numbers, with every class that may move, need not be tried in other steps.
+        if attempt == 1 and _program(whole, _without_rest(problem, np.flatnonzero(usable)))[-1].run() == "infeasible":
+            return None
         steps = -(-size // step)
         if step == 1 or steps * step <= min(up[cell], down[cell] if way == 0 else np.inf):
             # What has no bound stays without.
@@ -140,14 +152,14 @@ def _wider(problem: Problem, region: BoolArray, usable: BoolArray) -> BoolArray:
     return grown & (usable | region)
 
 
-def _solve(wanted: _Wanted, cells: IntArray, integers: bool) -> Moves | None:
-    """Return a cheap circuit within some cells, None where there is none.
-
-    It is one over real numbers if its moves are integers; integer programming is used only where ``integers`` says so.
-    """
+def _program(
+    wanted: _Wanted, cells: IntArray, whole: bool = False
+) -> tuple[Rows, tuple[FloatArray, FloatArray], Program]:
+    """Return the equations of some cells with their ends, and the program of a cheap circuit: moves up, then down."""
     size, down, up = wanted.size, wanted.down[cells], wanted.up[cells]
     rows = wanted.problem.rows.among(cells, wanted.problem.size)
-    rows = rows.taken(np.flatnonzero(rows.lengths))
+    some = np.flatnonzero(rows.lengths)
+    rows, ends = rows.taken(some), _ranges(wanted, some)
     n = cells.size
     both = rows.beside(rows._replace(values=-rows.values), n)
     at = int(np.searchsorted(cells, wanted.cell))
@@ -158,38 +170,80 @@ def _solve(wanted: _Wanted, cells: IntArray, integers: bool) -> Moves | None:
     # Nothing has to move a thousand times as far as the sensitive cell, and solvers lose their way in large ranges.
     lower, upper = np.zeros(2 * n), np.minimum(np.concatenate([up, down]), 1000.0 * size)
     lower[at], upper[at], upper[n + at] = size, max(size, upper[at]), 0.0
-    zero = np.zeros(both.starts.size - 1)
-    for whole in (False, True) if integers else (False,):
-        program = Program(
+    nodes = FEW_NODES if wanted.problem.left else NODES
+    return (
+        rows,
+        ends,
+        Program(
             both,
             costs=np.concatenate([each, each]),
             lower=lower,
             upper=upper,
-            sums=(zero, zero),
+            sums=ends,
             whole=whole,
-            options={"mip_max_nodes": NODES, "mip_max_improving_sols": TRIES, "mip_rel_gap": GAP},
-        )
+            options={"mip_max_nodes": nodes, "mip_max_improving_sols": TRIES, "mip_rel_gap": GAP},
+        ),
+    )
+
+
+def _without_rest(problem: Problem, cells: IntArray) -> IntArray:
+    """Leave out what is left over of statistics: it is a range of its row."""
+    return cells[cells < problem.size - problem.left]
+
+
+def _solve(wanted: _Wanted, cells: IntArray, integers: bool) -> Moves | None:
+    """Return a cheap circuit within some cells, None where there is none.
+
+    It is one over real numbers if its moves are integers; integer programming is used only where ``integers`` says so.
+    """
+    cells = _without_rest(wanted.problem, cells)
+    n = cells.size
+    for whole in (False, True) if integers else (False,):
+        rows, ends, program = _program(wanted, cells, whole)
         if program.run() == "infeasible":
             return None
         if program.found:
             moves = program.point[:n] - program.point[n:]
-            move = _as_integers((np.rint(moves) if whole else moves) * wanted.step, rows)
+            move = _as_integers((np.rint(moves) if whole else moves) * wanted.step, rows, ends, wanted.step)
             if move is not None:
-                return cells[move != 0], move[move != 0]
+                return _with_rest(wanted.problem, cells[move != 0], move[move != 0])
     if integers:
         raise LimitError(
             f"no table of integers was found in which cell {wanted.problem.cell(wanted.cell)} moves by "
-            f"{size * wanted.step}; lower its protection level, or let zeros be suppressed"
+            f"{wanted.size * wanted.step}; lower its protection level, or let zeros be suppressed"
         )
     return None
 
 
-def _as_integers(moves: FloatArray, rows: Rows) -> IntArray | None:
-    """Return moves as integers if they are, and all sums stay."""
+def _ranges(wanted: _Wanted, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Return how far the sums of rows may move: not at all, or as far as a statistic leaves over."""
+    problem = wanted.problem
+    first = problem.on.starts.size - 1 - problem.left
+    left = np.where(rows >= first, problem.size - problem.left + rows - first, -1)
+    stated = left >= 0
+    low, high = (np.where(stated, side[left], 0.0) for side in (wanted.down, wanted.up))
+    return -np.where(low >= 2**52, np.inf, low), np.where(high >= 2**52, np.inf, high)
+
+
+def _with_rest(problem: Problem, cells: IntArray, moves: IntArray) -> Moves:
+    """Return a circuit with what is left over of statistics, which moves with its cells."""
+    if not problem.left:
+        return cells, moves
+    whole = np.zeros(problem.size, np.int64)
+    whole[cells] = moves
+    rest = problem.rows.taken(np.arange(problem.on.starts.size - 1 - problem.left, problem.on.starts.size - 1))
+    whole[problem.size - problem.left :] = rest._replace(values=rest.values.astype(np.int64)).sums(whole)
+    found = np.flatnonzero(whole)
+    return found, whole[found]
+
+
+def _as_integers(moves: FloatArray, rows: Rows, ends: tuple[FloatArray, FloatArray], step: int) -> IntArray | None:
+    """Return moves as integers if they are, and all sums stay within their ranges."""
     move = np.rint(moves).astype(np.int64)
     if np.abs(moves - move).max(initial=0.0) > CLOSE * max(1.0, float(np.abs(moves).max(initial=0.0)) / 1000):
         return None
-    return move if not rows._replace(values=rows.values.astype(np.int64)).sums(move).any() else None
+    sums = rows._replace(values=rows.values.astype(np.int64)).sums(move)
+    return move if ((sums >= ends[0] * step) & (sums <= ends[1] * step)).all() else None
 
 
 class UnprotectableError(InfeasibleError):

@@ -18,7 +18,7 @@ from discreet.protect.suppression.fast import fast
 from discreet.protect.suppression.insider_knowledge import Insiders, knowledge_of
 from discreet.protect.suppression.pattern import Pattern
 from discreet.protect.suppression.primary import COSTS, Wish, costs_of, demands_of, primary
-from discreet.protect.suppression.problem import lay_out, name_of, state
+from discreet.protect.suppression.problem import Beside, lay_out, name_of, state
 from discreet.protect.suppression.rescue import UnprotectableError, explain
 from discreet.protect.usage import UNLISTED, Usage, option
 from discreet.rules.sensitivity import Combine
@@ -61,6 +61,8 @@ class Suppression:
         combine: a cell is sensitive if ``"any"`` rule says so, or only if ``"all"`` of them do.
         response: the magnitude that is published; the only one by default.
         least: what readers know every hidden value to be at least; negative where values can be.
+        statistics: columns of percentages and other statistics of the true values, for each table: they are published
+            beside the figures, hidden ones among them, and the pattern is chosen with what they say in its equations.
         time_limit: seconds for ``optimal``; the best safe pattern found by then is returned with its gap.
     """
 
@@ -90,6 +92,7 @@ class Suppression:
     combine: Combine = field(default="any", metadata=UNLISTED)
     response: str | None = field(default=None, metadata=UNLISTED)
     least: float = field(default=0.0, metadata=option("What readers know values to be at least.", panel=WHO))
+    statistics: tuple[Beside, ...] = field(default=(), metadata=UNLISTED)
     time_limit: float | None = field(
         default=None,
         metadata=option("Seconds for optimal; then the best safe pattern found is taken.", panel=SECONDARY),
@@ -125,7 +128,10 @@ class Suppression:
             if given not in known:
                 raise RequestError(f"{name} is {given!r}; it is {', '.join(map(repr, known))}")
         if not self.rules and not self.wishes and self.risk is None:
-            raise RequestError("nothing says which cells are sensitive; give rules, cells, or a bound on the risk")
+            raise RequestError(
+                "nothing says which cells are sensitive; give a rule (rules=, --rule threshold=3), name "
+                "cells (wishes=, --apriori), or bound the risk (risk=, --risk)"
+            )
         if self.risk is not None and not self.risk > 0:
             raise RequestError(f"the bound on the risk is {self.risk}; give a number above 0")
         if self.risk is not None and 1 / self.risk > MOST_BITS:
@@ -148,10 +154,10 @@ class Suppression:
     @property
     def above_zero(self) -> bool:
         """Whether zeros are always published, so no hidden value is 0; not where values can be negative."""
-        return self.least >= 0 and not self._hides_zeros
+        return self.least >= 0 and not self.hides_zeros
 
     @property
-    def _hides_zeros(self) -> bool:
+    def hides_zeros(self) -> bool:
         """Whether zeros can be suppressed, because they may be or because a rule calls them unsafe."""
         return self.zeros == "suppressible" or any(getattr(rule, "zeros", "") == "unsafe" for rule in self.rules)
 
@@ -164,6 +170,9 @@ class Suppression:
         try:
             return self._found(originals, progress)
         except UnprotectableError as error:
+            if self.statistics:
+                # There are other statistics to publish; what else would help is not looked for.
+                raise
             raise UnprotectableError.of(error.why, error.anyway, self._remedies(originals)) from None
 
     def _remedies(self, originals: Original | Sequence[Original]) -> list[str]:
@@ -187,8 +196,8 @@ class Suppression:
 
     def _found(self, originals: Original | Sequence[Original], progress: Progress | None) -> Pattern:
         clock = Clock.within(self.time_limit)
-        tables = tabulations(originals, self._hides_zeros)
-        cells = lay_out(tables, self.response, self.least, self.above_zero)
+        tables = tabulations(originals, self.hides_zeros)
+        cells = lay_out(tables, self.response, self.least, self.above_zero, self.statistics)
         found = [primary(table, self.rules, self.combine, self.response, self.risk, self.levels) for table in tables]
         demands, published, given = demands_of(cells, found, self.wishes, above_zero=self.above_zero)
         costs = costs_of(cells, self.cost, self.response, given)
@@ -247,6 +256,8 @@ def marked(method: Suppression, pattern: Pattern) -> Protected:
         floor = max(math.ceil(method.least * 10**decimals), int(method.above_zero)) if method.least >= 0 else None
         hidden, mark, name = pattern.positions[place], Marked(least=floor), name_of(table, cells.tables)
         figures.append(Figures.of_tabulation(table, response=method.response, hidden=hidden, mark=mark, name=name))
+    if method.statistics:
+        figures = [replace(part, statistics=own) for part, own in zip(figures, method.statistics, strict=True)]
     values, total = cells.values[cells.listed], int(cells.values[0])
     changes = Changes.between(
         values, values, pattern.positions[cells.listed], total=(total, total), decimals=cells.equations.decimals

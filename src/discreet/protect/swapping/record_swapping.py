@@ -141,7 +141,7 @@ class RecordSwapping(SwapPlan):
 record_swapping = in_one_call(RecordSwapping)
 
 
-def swap_and_count(records: Any, method: RecordSwapping, by: Sequence[str], seed: Seed = None) -> Protected:
+def swap_and_count(records: object, method: RecordSwapping, by: Sequence[str], seed: Seed = None) -> Protected:
     """Swap records and release the table of some of their columns, the area among them or not."""
     arrow = arrow_records(records)
     original = count_records(arrow, by).table

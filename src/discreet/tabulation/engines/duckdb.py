@@ -17,13 +17,19 @@ from discreet.table.counts import numpy_from_arrow
 from discreet.tabulation.engine import MOST, EngineSession, Run
 from discreet.tabulation.engines.duckdb_input import WHOLE, Input, literal, open_input, quoted, text_of, unreadable
 from discreet.tabulation.engines.duckdb_sql import Sql
-from discreet.tabulation.engines.sql import LEVELS, code_map, kept
+from discreet.tabulation.engines.sql import LEVELS, Margin, carriers, code_map, kept
 from discreet.tabulation.plan import Key, Plan
 from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
 
 STEPS = 1000
 """Parts of a query's progress."""
+CARRIED = 4_000
+"""The most cells of a margin that carries several finest ones. More of them leave the caches of a processor, and fewer
+margins to group by then save nothing."""
+SAMPLE, ENOUGH = 1, 10_000
+"""Per cent of records that are looked at to judge the numbers of codes, and how many that must be: with fewer records,
+grouping takes a moment either way."""
 
 
 class DuckDbSession(EngineSession):
@@ -48,7 +54,7 @@ class DuckDbSession(EngineSession):
             self._done += STEPS
             negative = self._look()
             repeated = frozenset(self._repeated())
-            self.sql = Sql(spec, frozenset(negative), repeated)
+            self.sql = Sql(spec, frozenset(negative), repeated, self._margins())
             self._make_rows(repeated)
             self.figures = self.sql.figures()
             self._run(self.sql.base(self.figures))
@@ -106,6 +112,21 @@ class DuckDbSession(EngineSession):
                 raise DataError(f"{place}: contributor {spec.contributor!r} is empty; say whose record it is")
         return negative
 
+    def _margins(self) -> tuple[Margin, ...]:
+        """Return the margins by which records are grouped: the finest, or small ones that carry several of them.
+
+        How many codes dimensions have is judged by a sample from all over the records; a wrong guess costs only time.
+        Only files of columns let one look at a few records without reading all.
+        """
+        if len(self.spec.finest) < 2 or self.source.kind != "parquet":
+            return self.spec.finest
+        columns = [dimension.columns for dimension in self.spec.dimensions]
+        counts = [f"count(DISTINCT ({', '.join(map(quoted, own))}))" for own in columns]
+        wanted = ", ".join(dict.fromkeys(quoted(column) for own in columns for column in own))
+        sample = f"(SELECT {wanted} FROM src USING SAMPLE {SAMPLE} PERCENT (system, 1))"
+        seen, *sizes = self._one(f"SELECT {', '.join(['count(*)', *counts])} FROM {sample}")
+        return carriers(self.spec, sizes, CARRIED) if seen >= ENOUGH else self.spec.finest
+
     def _parts(self) -> str:
         """Return the expression of a record key as an integer number of its parts."""
         key = self.spec.key
@@ -155,7 +176,10 @@ class DuckDbSession(EngineSession):
             raise DataError(
                 f"{place}: {column!r} is empty; write the number, or leave such records out (missing='drop')"
             )
-        raise DataError(f"{place}: {column!r} is {value!r}, which is not a number; correct it, or the decimal sign")
+        raise DataError(
+            f"{place}: {column!r} is {value!r}, which is not a number; correct it"
+            + (", or state the decimal sign (decimal=',', --decimal ,)" if "," in str(value) else "")
+        )
 
     def _refuse_infinite(self, column: str) -> None:
         place = self._place(f"NOT isfinite({self.input.number(column)})")
@@ -250,7 +274,7 @@ class DuckDbSession(EngineSession):
         found = []
         for i, dimension in enumerate(self.spec.dimensions):
             columns = [f"d{i}_{j}" for j in range(len(dimension.columns))]
-            sets = [margin for margin in self.spec.finest if dimension.name in margin]
+            sets = [margin for margin in self.sql.margins if dimension.name in margin]
             if sets:
                 query = f"SELECT DISTINCT {', '.join(columns)} FROM base WHERE gid = {self.sql.number(sets[0])}"
             else:

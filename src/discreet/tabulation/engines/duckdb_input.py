@@ -16,6 +16,8 @@ from discreet.tabulation.spec import TableSpec
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 NUMBERS = (*WHOLE, *(f"U{kind}" for kind in WHOLE), "FLOAT", "DOUBLE", "DECIMAL")
 TEXTS = ("VARCHAR", "ENUM")
+COMMA, THOUSANDS = "[-+]?[0-9]*,[0-9]+", "[-+]?[1-9][0-9]{0,2},[0-9]{3}"
+"""Numbers with a decimal comma, and those among them in which it may separate thousands."""
 
 
 def quoted(name: str) -> str:
@@ -41,6 +43,7 @@ class Input:
     source: Source
     types: Mapping[str, str]
     separators: Mapping[Path, str] = field(default_factory=dict)
+    decimals: dict[str, str] = field(default_factory=dict)
 
     def is_number(self, column: str) -> bool:
         """Say whether a column holds numbers, not texts of them."""
@@ -55,10 +58,25 @@ class Input:
         if self.is_number(column):
             return f"CAST({quoted(column)} AS DOUBLE)"
         text = f"trim(CAST({quoted(column)} AS VARCHAR))"
-        if self.source.decimal == ",":
+        if (self.source.decimal or self._decimal(column)) == ",":
             text = f"replace({text}, ',', '.')"
         # Other programs write NaN for what is missing; it is no number.
         return f"TRY_CAST(nullif({text}, '') AS DOUBLE)"
+
+    def _decimal(self, column: str) -> str:
+        """Return the decimal sign of a column of texts: a comma where it can be nothing else.
+
+        In 1,234 it may separate thousands. Then, and where points occur beside commas, numbers with commas are refused.
+        """
+        if column not in self.decimals:
+            text = f"trim(CAST({quoted(column)} AS VARCHAR))"
+            ((commas, points, clear),) = self.connection.execute(
+                f"SELECT count(*) FILTER (contains({text}, ',')), count(*) FILTER (contains({text}, '.')), "
+                f"count(*) FILTER (regexp_full_match({text}, {literal(COMMA)}) "
+                f"AND NOT regexp_full_match({text}, {literal(THOUSANDS)})) FROM src"
+            ).fetchall()
+            self.decimals[column] = "," if commas and not points and clear else "."
+        return self.decimals[column]
 
     def place(self, condition: str) -> str:
         """Name the file and row of the first record that meets a condition."""

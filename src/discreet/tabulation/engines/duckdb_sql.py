@@ -1,10 +1,10 @@
-"""The SQL that tabulates: finest margins straight from the records, everything else from those.
+"""The SQL that tabulates: a few margins straight from the records, everything else from those.
 
-Records pass once through GROUPING SETS over the finest margins; nothing is joined to them, because looking codes up
-costs more than grouping by the codes as they are. The few cells that come out are joined with the hierarchies and
-added up to all nodes and margins. Contributions of a contributor with several records do not add up in this way, since
-the records may lie in different cells of one margin and in the same cell of another; only these contributors are
-grouped anew for every margin.
+Records pass once through GROUPING SETS over the finest margins, or over small ones that carry several of them; nothing
+is joined to them, because looking codes up costs more than grouping by the codes as they are. The few cells that come
+out are joined with the hierarchies and added up to all nodes and margins. Contributions of a contributor with several
+records do not add up in this way, since the records may lie in different cells of one margin and in the same cell of
+another; only these contributors are grouped anew for every margin.
 """
 
 from __future__ import annotations
@@ -13,7 +13,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from discreet.tabulation.engines.duckdb_input import quoted, text_of
-from discreet.tabulation.engines.sql import LEVELS, SqlTerm, code_columns, file_columns, grouping, judged, same_codes
+from discreet.tabulation.engines.sql import (
+    LEVELS,
+    Margin,
+    SqlTerm,
+    carried,
+    code_columns,
+    file_columns,
+    grouping,
+    judged,
+    same_codes,
+)
 from discreet.tabulation.plan import Plan
 from discreet.tabulation.spec import TableSpec
 
@@ -63,12 +73,13 @@ class Sql:
     """Writes the queries of one specification.
 
     ``negative`` are the magnitudes that have negative values; ``repeated`` the levels at which some unit has more than
-    one record.
+    one record; ``margins`` those by which records are grouped.
     """
 
     spec: TableSpec
     negative: frozenset[str]
     repeated: frozenset[str]
+    margins: tuple[Margin, ...]
 
     def magnitude(self, column: str) -> str:
         """Return the alias of a magnitude."""
@@ -127,9 +138,9 @@ class Sql:
     # --- records ------------------------------------------------------------------------------------------
 
     def base(self, figures: SqlFigures) -> str:
-        """Return the query that groups the records by every finest margin."""
+        """Return the query that groups the records by the margins from which all others add up."""
         used = self._grouped()
-        sets = ", ".join(f"({', '.join(code_columns(self.spec, margin))})" for margin in self.spec.finest)
+        sets = ", ".join(f"({', '.join(code_columns(self.spec, margin))})" for margin in self.margins)
         aggregates = [f"{aggregate} AS {alias}" for alias, aggregate in figures.first.items()]
         number = f"GROUPING_ID({', '.join(used)})" if used else "0"
         inner = ", ".join([f"{number} AS gid", *used, *aggregates])
@@ -140,11 +151,11 @@ class Sql:
         )
 
     def _grouped(self) -> list[str]:
-        """Return the columns that some finest margin groups by."""
-        return code_columns(self.spec, {name for margin in self.spec.finest for name in margin})
+        """Return the columns that records are grouped by."""
+        return code_columns(self.spec, {name for margin in self.margins for name in margin})
 
-    def number(self, margin: tuple[str, ...]) -> int:
-        """Return the number that GROUPING_ID gives to a finest margin."""
+    def number(self, margin: Margin) -> int:
+        """Return the number that GROUPING_ID gives to a margin by which records are grouped."""
         own = set(code_columns(self.spec, margin))
         return int("".join(["0", *("0" if column in own else "1" for column in self._grouped())]), 2)
 
@@ -191,9 +202,9 @@ class Sql:
         return f"(SELECT {', '.join([f'{relation}.*', *levels])} FROM {relation} {self._joins(relation, names)})"
 
     def cells(self, plan: Plan, figures: SqlFigures) -> Iterator[str]:
-        """Yield the queries that add the finest margins up to all cells, one per finest margin."""
+        """Yield the queries that add up to all cells, one for every margin by which records are grouped."""
         again = ", ".join(f"{how} AS {alias}" for alias, how in figures.again.items())
-        for margin, groupings in plan.groupings:
+        for margin, groupings in carried(plan, self.margins):
             cell, _, sets = grouping(plan, groupings)
             yield (
                 f"SELECT * FROM (SELECT {cell} AS cell, {again} FROM "

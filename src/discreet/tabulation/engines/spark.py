@@ -1,8 +1,9 @@
 """Apache Spark, for records that outgrow one machine: the same specification, the same figures.
 
-Records are added up to base cells first, the full cross of the codes that are needed, and then rolled up; expanding the
-records themselves to every margin would move each of them many times. Contributors and holdings whose records lie in
-one base cell add up like any figure; only those that spread over several are grouped anew for every margin.
+Records are added up to base cells first, and these are rolled up; expanding the records themselves to every margin
+would move each of them many times. Base cells are those of the full cross where it has far fewer cells than there are
+records, and of a few margins that carry all others otherwise. Contributors and holdings whose records lie in one cell
+of the full cross add up like any figure; only those that spread over several are grouped anew for every margin.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from discreet.tabulation.engine import MOST, EngineSession, Run, check_types
 from discreet.tabulation.engines.sql import (
     LEVELS,
     SqlTerm,
+    carried,
+    carriers,
     code_columns,
     code_map,
     file_columns,
@@ -35,6 +38,9 @@ NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 ODD = "{0} IS NULL OR isnan({0}) OR abs({0}) = double('infinity')"
 """What is no finite number; Spark's NaN is larger than any number and equals itself."""
 STEPS = 4
+SPARSE = 4
+"""How many records a base cell has on average where it carries several finest margins, a round choice: with fewer,
+adding up to it first saves next to nothing."""
 
 
 class SparkTabulation(EngineSession):
@@ -111,7 +117,11 @@ class SparkTabulation(EngineSession):
         for k in range(len(spec.magnitudes)):
             parts += [f"count_if({ODD.format(f'm{k}')})", f"count_if(m{k} < 0)"]
         parts += ["count_if(w IS NULL OR isnan(w) OR w <= 0)", "count_if(kc IS NULL)"]
-        rows, *figures, light, nameless = self._sql(f"SELECT {', '.join(parts)} FROM {self._name('r')}").first()
+        codes = [", ".join(code_columns(spec, [name])) for name in spec.names]
+        parts += [f"approx_count_distinct(xxhash64({columns}))" for columns in codes]
+        found = tuple(self._sql(f"SELECT {', '.join(parts)} FROM {self._name('r')}").first())
+        (rows, *figures, light, nameless), sizes = found[: -len(codes)], found[-len(codes) :]
+        self._sets = carriers(spec, sizes, rows / SPARSE)
         for column, bad, below in zip(spec.magnitudes, figures[::2], figures[1::2], strict=True):
             if bad:
                 odd = ODD.format(self._number(column))
@@ -144,8 +154,9 @@ class SparkTabulation(EngineSession):
         found = []
         for i, dimension in enumerate(self.spec.dimensions):
             columns = ", ".join(f"d{i}_{j}" for j in range(len(dimension.columns)))
-            rows = self._sql(f"SELECT DISTINCT {columns} FROM {self._name('base')}").collect()
-            found.append([tuple(row) for row in rows])
+            sets = [number for number, margin in enumerate(self._sets) if dimension.name in margin]
+            source = f"{self._name('base')} WHERE gid = {sets[0]}" if sets else self._name("r")
+            found.append([tuple(row) for row in self._sql(f"SELECT DISTINCT {columns} FROM {source}").collect()])
         self._tell()
         return found
 
@@ -157,7 +168,8 @@ class SparkTabulation(EngineSession):
         """Roll the base cells up to all cells."""
         for i in range(len(plan.maps)):
             self._view(f"map{i}", self.spark.createDataFrame(code_map(plan, i)))
-        self._view("parts", _union([self._rolled(plan), *(self._regrouped(plan, letter) for letter in self._spread)]))
+        parts = [*self._rolled(plan), *(self._regrouped(plan, letter) for letter in self._spread)]
+        self._view("parts", _union(parts))
         arrow = self._sql(f"{self._final()} FROM {self._name('parts')} GROUP BY cell ORDER BY cell").toArrow()
         self._tell()
         return {name: numpy_from_arrow(arrow[name]) for name in arrow.column_names}
@@ -181,30 +193,47 @@ class SparkTabulation(EngineSession):
 
     def _make_base(self) -> None:
         """Add records up to base cells: counts and sums, and for each level its units that lie in one base cell."""
-        spec, dims = self.spec, ", ".join(code_columns(self.spec))
-        aggregates = ["count(*) AS n", "sum(w) AS w"]
+        spec = self.spec
+        aggregates = ["count(*) AS n", *self._weighted("sum(w) AS w")]
         for k in range(len(spec.magnitudes)):
-            aggregates += [f"sum(m{k}) AS x{k}", f"sum(w * m{k}) AS xw{k}"]
+            aggregates += [f"sum(m{k}) AS x{k}", *self._weighted(f"sum(w * m{k}) AS xw{k}")]
         self._spread: list[str] = []
         keyed = [LEVELS[level] for level in levels(spec)]
         if spec.contributor is None:
             keyed.remove("c")
             aggregates += self._unit_figures("c", "w", "w * m")
-        base = self._sql(f"SELECT {dims}, {', '.join(aggregates)} FROM {self._name('r')} GROUP BY {dims}")
-        self._view("base", _union([base, *(self._units(letter, dims) for letter in keyed)]), cache=True)
+        parts = self._based("r", aggregates)
+        for letter in keyed:
+            self._units(letter)
+            parts += self._based(f"simple_{letter}", self._unit_figures(letter))
+        self._view("base", _union(parts), cache=True)
+
+    def _based(self, relation: str, aggregates: list[str]) -> list[Any]:
+        """Return a relation added up to the base cells of every set of dimensions, which is numbered."""
+        found = []
+        for number, margin in enumerate(self._sets):
+            codes = code_columns(self.spec, margin)
+            query = f"SELECT {', '.join([f'{number} AS gid', *codes, *aggregates])} FROM {self._name(relation)}"
+            found.append(self._sql(f"{query} GROUP BY {', '.join(codes)}" if codes else query))
+        return found
+
+    def _weighted(self, *figures: str) -> tuple[str, ...]:
+        """Return figures of which the weighted ones are needed, none where records have no weight."""
+        return figures if self.spec.weighted else ()
 
     def _unit_figures(self, letter: str, weight: str = "w / n", heavy: str = "wm") -> list[str]:
         """Return the aggregates of a level over relations that have a row per unit."""
-        found = [f"count(*) AS u_{letter}", f"sum({weight}) AS uw_{letter}"]
+        found = [f"count(*) AS u_{letter}", *self._weighted(f"sum({weight}) AS uw_{letter}")]
         for k in judged(self.spec):
             plain, weighted = f"abs(m{k})", f"abs({heavy}{k})"
-            found += [f"sum({plain}) AS t_{letter}{k}", f"sum({weighted}) AS tw_{letter}{k}"]
-            found.append(f"{self._top(f'struct({plain} AS v, {weighted} AS w)')} AS l_{letter}{k}")
+            found += [f"sum({plain}) AS t_{letter}{k}", *self._weighted(f"sum({weighted}) AS tw_{letter}{k}")]
+            entry = f"struct({plain} AS v, {weighted} AS w)" if self.spec.weighted else plain
+            found.append(f"{self._top(entry)} AS l_{letter}{k}")
         return found
 
-    def _units(self, letter: str, dims: str) -> Any:
-        """Add up the records of each unit in each base cell; keep those of several base cells for later."""
-        key = f"k{letter}"
+    def _units(self, letter: str) -> None:
+        """Add up the records of each unit in each cell of the full cross; keep those of several cells for later."""
+        key, dims = f"k{letter}", ", ".join(code_columns(self.spec))
         sums = ["count(*) AS n", "sum(w) AS w"]
         for k in judged(self.spec):
             sums += [f"sum(m{k}) AS m{k}", f"sum(w * m{k}) AS wm{k}"]
@@ -221,31 +250,31 @@ class SparkTabulation(EngineSession):
             self._view(f"apart_{letter}", units.join(spread, "k", "left_semi"))
             units = units.join(spread, "k", "left_anti")
         self._view(f"simple_{letter}", units)
-        figures = ", ".join(self._unit_figures(letter))
-        return self._sql(f"SELECT {dims}, {figures} FROM {self._name(f'simple_{letter}')} GROUP BY {dims}")
 
     # --- cells --------------------------------------------------------------------------------------------
 
-    def _mapped(self, relation: str, plan: Plan) -> str:
-        """Return a relation joined with the levels of every dimension."""
-        name, numbers = self._name(relation), range(len(plan.maps))
+    def _mapped(self, relation: str, plan: Plan, names: Sequence[str] | None = None, only: str = "") -> str:
+        """Return a relation, or some rows of it, joined with the levels of some dimensions, by default all."""
+        name = self._name(relation)
+        numbers = [i for i, own in enumerate(self.spec.names) if names is None or own in names]
         joins = [f"JOIN {self._name(f'map{i}')} AS map{i} ON {same_codes(self.spec, name, i)}" for i in numbers]
-        levels = [f"l{i}_{j}" for i, one in enumerate(plan.maps) for j in range(len(one.levels))]
-        levels += [f"leaf{i}" for i in numbers]
-        hint = f"/*+ BROADCAST({', '.join(f'map{i}' for i in numbers)}) */"
-        return f"(SELECT {hint} {name}.*, {', '.join(levels)} FROM {name} {' '.join(joins)})"
+        columns = [f"l{i}_{j}" for i in numbers for j in range(len(plan.maps[i].levels))]
+        columns += [f"leaf{i}" for i in numbers]
+        hint = f"/*+ BROADCAST({', '.join(f'map{i}' for i in numbers)}) */" if numbers else ""
+        chosen = ", ".join([f"{name}.*", *columns])
+        return f"(SELECT {hint} {chosen} FROM {name} {' '.join(joins)}{f' WHERE {only}' if only else ''})"
 
-    def _grouping(self, plan: Plan, key: str = "") -> tuple[str, str]:
-        """Return the expression of a cell's position and the grouping sets of all cells."""
-        cell, columns, sets = grouping(plan, [one for _, groupings in plan.groupings for one in groupings], key)
-        return cell, f"GROUP BY {', '.join(columns)} GROUPING SETS ({sets})" if columns else ""
-
-    def _rolled(self, plan: Plan) -> Any:
-        cell, sets = self._grouping(plan)
+    def _rolled(self, plan: Plan) -> list[Any]:
+        """Add up base cells to all cells."""
         columns = self.spark.table(self._name("base")).columns
-        aggregates = [self._again(name) for name in columns if not name.startswith("d")]
-        query = f"SELECT {cell} AS cell, {', '.join(aggregates)} FROM {self._mapped('base', plan)} {sets}"
-        return self._sql(query).filter("cell IS NOT NULL")
+        aggregates = ", ".join(self._again(name) for name in columns if name != "gid" and not name.startswith("d"))
+        found = []
+        for number, (margin, groupings) in enumerate(carried(plan, self._sets)):
+            cell, sets = _grouped(plan, groupings)
+            base = self._mapped("base", plan, margin, f"gid = {number}")
+            query = f"SELECT {cell} AS cell, {aggregates} FROM {base} {sets}"
+            found.append(self._sql(query).filter("cell IS NOT NULL"))
+        return found
 
     def _again(self, name: str) -> str:
         """Return how a figure of base cells adds up."""
@@ -261,7 +290,7 @@ class SparkTabulation(EngineSession):
 
     def _regrouped(self, plan: Plan, letter: str) -> Any:
         """Add units that spread over base cells up anew in every cell."""
-        cell, sets = self._grouping(plan, "k")
+        cell, sets = _grouped(plan, [one for _, groupings in plan.groupings for one in groupings], "k")
         sums = ["sum(n) AS n", "sum(w) AS w"]
         for k in judged(self.spec):
             sums += [f"sum(m{k}) AS m{k}", f"sum(wm{k}) AS wm{k}"]
@@ -288,7 +317,8 @@ class SparkTabulation(EngineSession):
             return f"coalesce(sum(t{heavy}_{of}), 0)"
         # There are a few parts per cell at most: collecting their tops costs nothing.
         top = self._merged([f"flatten(collect_list(l_{of}))"])
-        return f"coalesce(get({top}, {column.rank - 1}).{heavy or 'v'}, 0)"
+        part = f".{heavy or 'v'}" if self.spec.weighted else ""
+        return f"coalesce(get({top}, {column.rank - 1}){part}, 0)"
 
     # --- running ------------------------------------------------------------------------------------------
 
@@ -329,6 +359,12 @@ def text_of(column: str) -> str:
 
 def _is_code(kind: str) -> bool:
     return kind.split("(")[0] not in ("float", "double", "decimal", "binary") and "<" not in kind
+
+
+def _grouped(plan: Plan, groupings: Sequence[tuple[int | None, ...]], key: str = "") -> tuple[str, str]:
+    """Return the expression of a cell's position and the grouping sets that make cells."""
+    cell, columns, sets = grouping(plan, groupings, key)
+    return cell, f"GROUP BY {', '.join(columns)} GROUPING SETS ({sets})" if columns else ""
 
 
 def _union(frames: list[Any]) -> Any:

@@ -6,8 +6,10 @@ node of a code at a level of the first dimension's hierarchies, and ``leaf0`` it
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from itertools import combinations
+from typing import NamedTuple, TypeAlias
 
 import pyarrow as pa
 
@@ -15,6 +17,9 @@ from discreet.tabulation.plan import Plan
 from discreet.tabulation.spec import ResponseSpec, TableSpec
 
 LEVELS = {"contributor": "c", "holding": "h"}
+Margin: TypeAlias = tuple[str, ...]
+MANY = 10
+"""The most dimensions whose combinations are looked through for carriers: a thousand of them."""
 
 
 class SqlTerm(NamedTuple):
@@ -44,6 +49,40 @@ def file_columns(spec: TableSpec) -> Iterator[SqlTerm]:
             yield from (SqlTerm(f"{level}:{heavy}total:{one.name}", "total", w, level, one) for heavy, w in both)
             for i in range(1, spec.top + 1):
                 yield from (SqlTerm(f"{level}:{heavy}top{i}:{one.name}", "top", w, level, one, i) for heavy, w in both)
+
+
+def carriers(spec: TableSpec, sizes: Sequence[int], most: float) -> tuple[Margin, ...]:
+    """Return few margins from which all finest ones add up: records are grouped by these alone.
+
+    ``sizes`` are the numbers of codes of the dimensions, as far as known. A margin that carries several finest ones has
+    at most so many cells; the one that carries most of those left comes first.
+
+    >>> from discreet.tabulation.spec import DimensionSpec
+    >>> spec = TableSpec([DimensionSpec(name) for name in "abc"], margins=[("a", "b"), ("a", "c"), ("b", "c")])
+    >>> carriers(spec, (10, 10, 10), 1000), carriers(spec, (10, 10, 10), 999)
+    ((('a', 'b', 'c'),), (('a', 'b'), ('a', 'c'), ('b', 'c')))
+    """
+    left, found, cells = list(spec.finest), [], dict(zip(spec.names, sizes, strict=True))
+    if len(left) < 2 or len(spec.names) > MANY:
+        return spec.finest
+    every = [margin for k in range(1, len(cells) + 1) for margin in combinations(spec.names, k)]
+    small = {margin: size for margin in every if (size := math.prod(cells[name] for name in margin)) <= most}
+    while small and left:
+        carried = {margin: sum(set(one) <= set(margin) for one in left) for margin in small}
+        best = max(small, key=lambda margin: (carried[margin], -small[margin]))
+        if carried[best] < 2:
+            break
+        found.append(best)
+        left = [one for one in left if not set(one) <= set(best)]
+    return (*found, *left)
+
+
+def carried(plan: Plan, chosen: Sequence[Margin]) -> list[tuple[Margin, list[tuple[int | None, ...]]]]:
+    """Return for each carrier the groupings that add up from it; a finest margin goes to the first that contains it."""
+    found: dict[Margin, list[tuple[int | None, ...]]] = {margin: [] for margin in chosen}
+    for finest, groupings in plan.groupings:
+        found[next(margin for margin in chosen if set(finest) <= set(margin))] += groupings
+    return list(found.items())
 
 
 def levels(spec: TableSpec) -> list[str]:

@@ -16,7 +16,7 @@ export function layOut(cells, view = PLAIN) {
   const sums = sumsOf(cells, across, dims, all, grid);
   const kept = keep(cells, view, all, columns, grid);
   const looking = view.search.trim() || view.only; // what is found is shown, folded away or not
-  const rows = sorted(cells, view, columns, grid, sums, looking ? kept.rows : folded(view, all, kept.rows, depthsOf(cells, dims)));
+  const rows = sorted(cells, view, columns, grid, sums, looking ? kept.rows : folded(view, all, kept.rows));
   const place = new Int32Array(rows.length * kept.columns.length);
   rows.forEach((r, i) => kept.columns.forEach((c, j) => { place[i * kept.columns.length + j] = grid.place[r * columns.codes.length + c]; }));
   const given = view.sort === "given";
@@ -33,7 +33,15 @@ export function layOut(cells, view = PLAIN) {
   };
 }
 
-const depthsOf = (cells, dims) => (dims.length === 1 ? cells.dimensions[dims[0]].depths : null);
+// For each category of a dimension the one above it in the hierarchy, -1 at the uppermost level.
+function above({ labels, depths, total }) {
+  const last = [];
+  return labels.map((_, code) => {
+    if (!depths || code === total || depths[code] < 1) return -1;
+    last[depths[code]] = code;
+    return depths[code] > 1 ? last[depths[code] - 1] ?? -1 : -1;
+  });
+}
 
 function columnsOf(cells, across) {
   if (across === null) return { codes: [0], labels: ["figure"], at: null, totalLabel: null };
@@ -47,7 +55,7 @@ function rowsOf(cells, dims) {
   const size = cells.values.length;
   const sizes = dims.map((d) => cells.dimensions[d].labels.length);
   const totals = dims.map((d) => cells.dimensions[d].total);
-  const depths = depthsOf(cells, dims);
+  const upper = dims.map((d) => above(cells.dimensions[d]));
   const keyed = new Float64Array(size);
   const found = new Map();
   for (let i = 0; i < size; i += 1) {
@@ -60,12 +68,22 @@ function rowsOf(cells, dims) {
   keys.forEach((k, r) => number.set(k, r));
   const rowOf = Int32Array.from(keyed, (k) => number.get(k) ?? -1);
   const codes = Array.from(keys, (k) => found.get(k));
-  const depth = codes.map((c) => (depths ? Math.max(depths[c[0]] - 1, 0) : 0));
+  // The rows of which a row is part, one for each dimension with a hierarchy: the nearest that the table has.
+  const partOf = codes.map((c) => upper.map((up, j) => {
+    for (let code = up[c[j]]; code >= 0; code = up[code]) {
+      const row = number.get(keyAt((k) => (k === j ? code : c[k]), sizes, totals));
+      if (row !== undefined) return row;
+    }
+    return -1;
+  }).filter((row) => row >= 0));
+  const wholes = new Set(partOf.flat());
+  const levels = upper.map((up) => up.map((_, code) => { let level = 0; for (let c = up[code]; c >= 0; c = up[c]) level += 1; return level; }));
+  const depth = codes.map((c) => c.reduce((sum, code, j) => sum + levels[j][code], 0));
   return {
-    rowOf, depth,
+    rowOf, depth, partOf,
     labels: codes.map((c) => c.map((code, j) => cells.dimensions[dims[j]].labels[code]).join(" · ")),
     total: codes.map((c) => (c.some((code, j) => code === totals[j]) ? 1 : 0)),
-    parts: depth.map((d, r) => (depth[r + 1] ?? 0) > d),
+    parts: codes.map((_, r) => wholes.has(r)),
     totalLabel: whole === null ? null : totals.map((t, j) => cells.dimensions[dims[j]].labels[t]).join(" · "),
   };
 }
@@ -122,17 +140,16 @@ function keep(cells, view, all, columns, grid) {
   return { rows: everything.rows.filter((r) => rows.has(r)), columns: everything.columns.filter((c) => found.has(c) || !found.size) };
 }
 
-function folded(view, all, rows, depths) {
-  if (!depths || !view.shut.length) return rows;
+// Rows without those of which a whole is folded, along whichever dimension.
+function folded(view, all, rows) {
+  if (!view.shut.length) return rows;
   const shut = new Set(view.shut);
-  const gone = new Set();
-  let under = Infinity;
-  all.labels.forEach((label, r) => {
-    if (all.depth[r] <= under) under = Infinity;
-    if (under < Infinity) gone.add(r);
-    else if (shut.has(label)) under = all.depth[r];
-  });
-  return rows.filter((r) => !gone.has(r));
+  const known = new Map();
+  const gone = (r) => {
+    if (!known.has(r)) known.set(r, all.partOf[r].some((whole) => shut.has(all.labels[whole]) || gone(whole)));
+    return known.get(r);
+  };
+  return rows.filter((r) => !gone(r));
 }
 
 function sorted(cells, view, columns, grid, sums, rows) {

@@ -17,7 +17,8 @@ export function riskMap(points, { axis = "r2", limit = null, frontier = [], chos
   const across = scale(drawn.map((p) => value(p, "utility")), width > 500 ? 6 : 4, 1);
   // The limit is on the map unless the points would be squeezed into a corner by it.
   const [low, high] = [Math.min(...finite), Math.max(...finite)];
-  const near = limit !== null && (!finite.length || limit <= high + 2 * Math.max(high - low, 0.02)) && limit >= low - 2 * Math.max(high - low, 0.02);
+  const room = 2 * Math.max(high - low, 0.1);
+  const near = limit !== null && (!finite.length || (limit <= high + room && limit >= low - room));
   const up = scale(near ? [...finite, limit] : finite, 5, axis === "worst_dr" ? Infinity : 1);
   // What is without bound stands on a line of its own, above the axis.
   const roof = drawn.some(endless) ? TOP + 40 : TOP;

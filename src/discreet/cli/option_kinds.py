@@ -1,0 +1,36 @@
+"""What help says an option takes: in words, not as a type of Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, get_args, get_origin
+
+from discreet.cli.compose import LARGEST
+
+WORDS = {bool: "", str: "TEXT", Path: "FILE", int: "NUMBER", float: "NUMBER"}
+
+
+def tell_in_words(parameter: Any) -> None:
+    """Have help say what a parameter takes in words, where typer works in the way that this relies on."""
+    if not hasattr(parameter, "display_type_rich") or not hasattr(parameter, "type_descriptor"):
+        return
+    kind = parameter.type_descriptor.annotation
+    word = WORDS.get(get_args(kind)[0] if get_origin(kind) is list else kind)
+    if word is not None and parameter.metavar is None:
+        parameter.display_type_rich = lambda ctx: word
+    elif parameter.metavar is not None:
+        # What an argument takes is said by its name.
+        parameter.display_type_rich = lambda ctx: ""
+    parameter._get_number_range_help_str = lambda: range_text(parameter.min, parameter.max)
+
+
+def range_text(least: float | None, most: float | None) -> str | None:
+    """Return between which numbers an option must be; the largest that any takes goes without saying.
+
+    >>> range_text(0, LARGEST), range_text(2, 10), range_text(None, LARGEST)
+    ('≥ 0', '2 to 10', None)
+    """
+    bounded = most is not None and most < LARGEST
+    if least is None:
+        return f"≤ {most:g}" if bounded else None
+    return f"{least:g} to {most:g}" if bounded else f"≥ {least:g}"
