@@ -195,11 +195,11 @@ def _by_reader(
 
 
 def _risk(told: Mapping[str, Any]) -> float | None:
-    """Return the largest 1/H that a plan claims against a reader who knows the method."""
+    """Return the largest 1/H that a plan claims against a reader who knows the method, as far as it is rounded."""
     for cluster in told["clusters"]:
         for check in cluster["checks"]:
             if check["passed"] and (
                 found := re.search(r"1/H of .* method is (?:at most )?([0-9.]+[0-9])", check["text"])
             ):
-                return float(found[1])
+                return float(found[1]) + 0.5 * 10.0 ** -len(found[1].partition(".")[2])
     return None
