@@ -121,7 +121,7 @@ def _worded(text: str) -> Kind:
     >>> dict(_worded("random base=3 rows=12"))
     {'base': 3, 'name': 'random'}
     """
-    name, *said = text.partition(" sums ")[0].split()
+    name, *said = re.split(r" (?:sums|statistic) ", text)[0].split()
     pairs = dict(one.split("=", 1) for one in said)
     pairs.pop("rows", None)
     return plain({"name": name, **{key: float(n) if "." in n else int(n) for key, n in pairs.items()}})
