@@ -118,10 +118,12 @@ def _number(text: str) -> int | None:
 def _worded(text: str) -> Kind:
     """Return a kind that a file states as a name with properties.
 
-    >>> dict(_worded("random base=3 rows=12"))
+    What statistics beside the figure are, follows it.
+
+    >>> dict(_worded("random base=3 rows=12 statistic pct=percentage, over=sex"))
     {'base': 3, 'name': 'random'}
     """
-    name, *said = re.split(r" (?:sums|statistic) ", text)[0].split()
+    name, *said = text.partition(" statistic ")[0].partition(" sums ")[0].split()
     pairs = dict(one.split("=", 1) for one in said)
     pairs.pop("rows", None)
     return plain({"name": name, **{key: float(n) if "." in n else int(n) for key, n in pairs.items()}})
