@@ -161,3 +161,23 @@ def test_intervals_in_place_of_suppressed_figures_claim_nothing() -> None:
     # Where every small count is hidden and no other, an interval says all there is to know.
     hidden = dc.audit(dc.protect.hide_and_round(table, limit=3, base=5), law="method").cells
     assert all(cell.bits >= 0 for cell in hidden)
+
+
+@pytest.mark.parametrize("total", [True, False])
+def test_tables_of_the_same_people_tie_each_other_by_their_total(total: bool) -> None:
+    """Two tables without a common dimension count the same people; their totals, if published, are two draws of one."""
+    shown = {"sex": [6, 9], "age": [12, 3]}
+    found: list[dict[int, Fraction]] = [defaultdict(Fraction) for _ in range(4)]
+    for x in tables(15, 3):
+        every = (*x, x[0] + x[1] - x[2])
+        weight = math.prod((chance(y, v) for y, v in zip([6, 9, 12, 3], every, strict=True)), start=Fraction(1))
+        for place, value in zip(found, every, strict=True):
+            place[value] += weight * (chance(15, x[0] + x[1]) ** 2 if total else 1) if every[3] >= 0 else 0
+    kind = Kind("random", base=BASE)
+    parts = [
+        Figures.from_array([*y, 15] if total else y, {name: ["1", "2", "Total"][: 2 + total]}, kind=kind, name=name)
+        for name, y in shown.items()
+    ]
+    audited = dc.audit(parts, law="method")
+    left = [audited.cell(**{name: label}).bits for name in shown for label in "12"]
+    assert left == pytest.approx([bits(place) for place in found])

@@ -102,9 +102,14 @@ class Shape:
         told = composite & ((equations.source >= 0) | (equations.lower > 0) | (equations.upper < UNBOUNDED))
         # A sum that is asked about by name has no range but that of its cells.
         told[equations.positions.size :] = False
-        tied = told.copy()
-        tied[reach.taken(np.flatnonzero(told)).columns] = True
-        return cls(reach, ~composite, tied, np.flatnonzero(composite & ~told))
+        below = told | _shared(equations, reach, parent)
+        while True:
+            down = below[parent[equation]]
+            down[first] = False
+            if below[equations.columns[down]].all():
+                break
+            below[equations.columns[down]] = True
+        return cls(reach, ~composite, told | (below & ~composite), np.flatnonzero(composite & ~told))
 
     def sums(self, figures: FloatArray, at: IntArray) -> FloatArray:
         """Return the sum of figures over the cells of each position, which may be a cell itself."""
@@ -116,6 +121,23 @@ class Shape:
         found = np.zeros(sums.size)
         np.maximum.at(found, part.of, figures[part.columns])
         return found
+
+
+def _shared(equations: Equations, leaves: Rows, parent: IntArray) -> BoolArray:
+    """Say which sums are those of different cells: the men and women of one table are the old and young of another.
+
+    Such a sum ties its cells, though nothing may be published about it. Cells are compared by sums of random numbers.
+    """
+    found = np.zeros(equations.lower.size, bool)
+    if not parent.size:
+        return found
+    mark = np.random.default_rng(0).integers(2**62, size=found.size)
+    marks = np.zeros_like(mark)
+    np.add.at(marks, leaves.of, mark[leaves.columns])
+    members = marks[equations.columns]
+    members[equations.starts[:-1]] = 0
+    found[parent[np.add.reduceat(members, equations.starts[:-1]) != marks[parent]]] = True
+    return found
 
 
 def _kinds(equations: Equations) -> tuple[BoolArray, BoolArray]:
