@@ -161,7 +161,7 @@ def test_a_reader_of_the_last_figures_who_knows_the_growth_learns_no_more(tmp_pa
     write(tmp_path, next_quarter(draw, firms))
     now = run_quarter(tmp_path, "q2", '[previous]\nfolder = "q1"\ngrowth = 30\n')
     assert now.verdict == "protect"
-    assert any("who knows the last figures" in note for note in now.clusters[0].notes)
+    assert any("who knows what was printed last time" in note for note in now.clusters[0].notes)
     release = now.clusters[0].release
     assert release is not None
     known = [
