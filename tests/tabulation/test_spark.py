@@ -88,7 +88,12 @@ def test_spark_refuses_what_duckdb_refuses(spark: Any, tmp_path: Path) -> None:
     )
 
 
-def test_work_goes_to_spark_and_comes_back_as_it_would_from_threads(spark: Any) -> None:
+def test_work_goes_to_spark_and_comes_back_as_it_would_from_threads(
+    spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
+    monkeypatch.setattr(spark.sparkContext, "pythonExec", "a Python without discreet")
+
     def work(item: dict[str, int]) -> tuple[int, int]:
         if item["x"] == 9:
             raise DataError("9 is wrong; correct it")

@@ -8,6 +8,7 @@ samples or points of a comparison, can also leave the process: ``over`` says whe
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -167,6 +168,8 @@ def _on_spark(function: Callable[[Item], Result], items: list[Item]) -> list[Res
             return error
 
     context = SparkSession.builder.appName("discreet").getOrCreate().sparkContext
+    if (context.master or "").startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+        context.pythonExec = sys.executable  # otherwise the first python3 of the PATH, which need not have discreet
     tasks = context.parallelize([pack(item) for item in items], len(items))
     results: list[Result] = []
     for found in tasks.map(work).collect():
