@@ -71,6 +71,7 @@ class Assessment(Recorded):
         sample: estimated risk and uniques under all models, for a sample table.
         record: what is needed to make the same assessment again.
         trial: true where nothing of it is published.
+        remedy: what would let a table pass that is withheld, where that is known.
     """
 
     subject: Subject
@@ -86,6 +87,7 @@ class Assessment(Recorded):
     record: Mapping[str, Any] = field(default_factory=dict)
     source: Opened | None = None
     trial: bool = False
+    remedy: str = ""
 
     @property
     def release(self) -> Release | None:
@@ -108,7 +110,8 @@ class Assessment(Recorded):
             how = f" by {make_text(release.method, dict(release.parameters))}"
         why = f": {self.reasons[0]}" if self.reasons else ""
         trial = f" {TRIAL}." if self.trial else ""
-        return f"{PHRASES[self.verdict].capitalize()}{how}{why}.{trial}"
+        remedy = f" {self.remedy}." if self.remedy else ""
+        return f"{PHRASES[self.verdict].capitalize()}{how}{why}.{remedy}{trial}"
 
     @property
     def rows_sentence(self) -> str:
