@@ -212,7 +212,7 @@ def _effort(terms: Terms) -> dict[str, Any]:
     return {"clock": Clock.within(terms.time_limit)} | {name: getattr(terms, name) for name in names}
 
 
-def _contributors(everybody: Equations, contributions: Any, limits: Limits) -> tuple[list[Knowledge], IntArray]:
+def _contributors(everybody: Equations, contributions: object, limits: Limits) -> tuple[list[Knowledge], IntArray]:
     """Return what contributors know who are listed, and the sums to which one of them alone contributed."""
     if not isinstance(contributions, Contributions):
         return [], np.zeros(0, np.int64)
@@ -253,13 +253,13 @@ def _with_levels(judge: Judge) -> BoolArray:
     return asked
 
 
-def _several(releases: Any) -> bool:
+def _several(releases: object) -> bool:
     """Say whether several releases are given, in any order."""
     return not isinstance(releases, Release | Figures | Table | str | Path) and not is_frame(releases)
 
 
 def _tables_of(
-    insiders: Insiders, contributions: Any, original: Any, sensitivity: Sensitivity | None
+    insiders: Insiders, contributions: object, original: object, sensitivity: Sensitivity | None
 ) -> tuple[tuple[Tabulation, ...], str]:
     """Return the tabulations whose respondents are tried, and what is to be said of those who are not."""
     if insiders not in INSIDERS:

@@ -86,7 +86,7 @@ def inspect(
 
 
 def _inspected(
-    file: Path, rda: Path | None, given: dict[str, Any], *, cells: bool, encoding: str, recompute: bool
+    file: Path, rda: Path | None, given: dict[str, object], *, cells: bool, encoding: str, recompute: bool
 ) -> Inspection:
     if file.suffix.lower() == ".tab" or rda is not None:
         from discreet.reading.published import inspect_tab_release

@@ -63,7 +63,7 @@ class LazyGroup(TyperGroup):
         return self._lazy
 
     @commands.setter
-    def commands(self, none: Any) -> None:
+    def commands(self, none: object) -> None:
         """There are none before they are asked for."""
 
 

@@ -62,7 +62,7 @@ def take_plainly(command: Any) -> None:
     """Take the plain values of a command's parameters as they stand, where typer works in the way described above."""
     made = command.get_help_option
 
-    def plain_help(context: Any) -> Any:
+    def plain_help(context: object) -> Any:
         found = made(context)
         _take(found)
         return found

@@ -30,7 +30,7 @@ class Invocation:
 
 
 def write_protection_record(
-    path: Path, arguments: Sequence[str], seed: int | None, results: Mapping[str, Any], written: Sequence[Path]
+    path: Path, arguments: Sequence[str], seed: int | None, results: Mapping[str, object], written: Sequence[Path]
 ) -> None:
     """Write the record of a release: how it was made, with the seed, and what was made."""
     from discreet.decide.provenance import RECORD, digest, versions

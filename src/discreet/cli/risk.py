@@ -161,7 +161,7 @@ def risk(
 
 
 def _measured(
-    original: Table, released: Any, sampled: bool, measuring: options.Measuring
+    original: Table, released: object, sampled: bool, measuring: options.Measuring
 ) -> tuple[Risk, InformationLoss | None]:
     """Return the risk, and what was lost where there is a release."""
     from discreet.measures.risk import risk as measure

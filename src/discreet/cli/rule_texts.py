@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from discreet.cli.compose import option
 from discreet.core.errors import RequestError, nearest
+from discreet.core.json_types import Json
 
 if TYPE_CHECKING:
     from discreet.rules.rule import Rule
@@ -60,7 +61,7 @@ def rules_and_group(texts: list[str] | None) -> tuple[list[Rule], int | None]:
     return found, group
 
 
-def _parts(text: str) -> tuple[str, list[int | float], dict[str, Any], str]:
+def _parts(text: str) -> tuple[str, list[int | float], dict[str, Json], str]:
     """Split a text into name, numbers, settings and level; the level is empty if none is named."""
     rule, at, level = text.partition("@")
     name, equals, rest = rule.partition("=")
@@ -108,7 +109,7 @@ def _setting(text: str, key: str, value: str) -> Any:
     return number
 
 
-def _rule(text: str, name: str, numbers: list[int | float], named: dict[str, Any]) -> Rule:
+def _rule(text: str, name: str, numbers: list[int | float], named: dict[str, object]) -> Rule:
     from discreet.rules import RULES
 
     known = [*EXAMPLES, *(one for one in RULES if one not in {*EXAMPLES, *SHORT.values()})]

@@ -139,7 +139,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return stream.getvalue()
 
 
-def _flatten(row: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+def _flatten(row: dict[str, object], prefix: str = "") -> dict[str, Json]:
     flat: dict[str, Any] = {}
     for key, value in row.items():
         if isinstance(value, dict):

@@ -214,7 +214,7 @@ def _undo(given: list[object]) -> Callable[[], None] | None:
     return undo
 
 
-def _as_compiled(result: Any) -> Any:
+def _as_compiled(result: object) -> Any:
     """Return numbers as machine code does: those of Python."""
     if isinstance(result, tuple):
         parts = [_as_compiled(part) for part in result]

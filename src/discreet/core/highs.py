@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -34,7 +35,7 @@ class Program:
         upper: npt.ArrayLike = (),
         sums: tuple[npt.ArrayLike, npt.ArrayLike] = ((), ()),
         whole: bool | IntArray = False,
-        options: dict[str, Any] | None = None,
+        options: Mapping[str, object] | None = None,
     ) -> None:
         """State a program; ``whole`` says that all columns, or which ones, take integers."""
         import highspy
@@ -61,7 +62,7 @@ class Program:
             lp.integrality_ = [kinds[int(one)] for one in chosen]
         self.solver.passModel(lp)
 
-    def set_options(self, **options: Any) -> None:
+    def set_options(self, **options: object) -> None:
         """Set options of HiGHS by their names."""
         for name, value in options.items():
             self.solver.setOptionValue(name, value)

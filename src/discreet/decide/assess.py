@@ -49,7 +49,7 @@ class AssessOptions(SearchOptions, total=False):
 
 
 def assess(
-    original: Any,
+    original: object,
     policy: str | Policy = "default",
     *,
     protection: Protect = "propose",

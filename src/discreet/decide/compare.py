@@ -236,8 +236,8 @@ class CompareOptions(SearchOptions, total=False):
 
 
 def compare(
-    original: Any,
-    grid: Any = None,
+    original: object,
+    grid: object = None,
     *,
     policy: str | Policy = "default",
     draws: int = 1000,

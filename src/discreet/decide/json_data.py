@@ -77,7 +77,7 @@ def _statistic_data(column: StatisticColumn) -> dict[str, Json]:
     return {"name": column.name, "definition": str(column.statistic), "codes": column.codes.tolist(), "shown": shown}
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """Return parameters as JSON can write them."""
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}

@@ -243,7 +243,7 @@ class Policy(_Part):
         """Say whether a table may be protected by a method: any, or one of those listed, whatever its parameters."""
         return self.allow == "any" or method in {one.name for one in self.protections if one.suits(magnitudes)}
 
-    def proposes(self, method: str, parameters: dict[str, Any], magnitudes: bool) -> bool:
+    def proposes(self, method: str, parameters: dict[str, object], magnitudes: bool) -> bool:
         """Say whether a method with just these parameters is among those that are tried for such a table."""
         listed = [one for one in self.protections if one.suits(magnitudes)]
         return any((one.name, one.parameters) == (method, parameters) for one in listed)
@@ -301,7 +301,7 @@ def group_rule(coalition: int) -> CustomRule:
     return CustomRule(mask, f"group disclosure ({who} of a line in one cell)")
 
 
-def make_text(name: str, parameters: dict[str, Any]) -> str:
+def make_text(name: str, parameters: dict[str, object]) -> str:
     """Return a method with its parameters as people read it.
 
     >>> make_text("random-rounding", {"base": 3})

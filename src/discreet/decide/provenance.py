@@ -69,7 +69,7 @@ class Recorded:
         results.pop("record")
         return results
 
-    def made_by(self, request: Mapping[str, Any], source: Opened | None) -> dict[str, Any]:
+    def made_by(self, request: Mapping[str, object], source: Opened | None) -> dict[str, Any]:
         """Return the record: where the original came from, and what was asked, as plain data."""
         results = self.results()
         return {

@@ -74,7 +74,7 @@ class Replay:
 
 
 def replay(
-    record: str | Path, original: Any = None, *, workers: int | None = None, progress: Progress | None = None
+    record: str | Path, original: object = None, *, workers: int | None = None, progress: Progress | None = None
 ) -> Replay:
     """Make the assessment or comparison of a record again, and say whether it comes out the same.
 
@@ -88,7 +88,7 @@ def replay(
         return _replayed(_KeptFiles(Path(record)), original, workers, progress)
 
 
-def _replayed(kept: _KeptFiles, original: Any, workers: int | None, progress: Progress | None) -> Replay:
+def _replayed(kept: _KeptFiles, original: object, workers: int | None, progress: Progress | None) -> Replay:
     if kept.data["kind"] == "protection":
         raise RequestError(f"{kept.path} is of a command that protects; make it again with discreet replay {kept.path}")
     differences = kept.differences
@@ -122,7 +122,7 @@ class _KeptFiles:
         self.files = {file.get("role", ""): file for file in self.input["files"]}
         self.differences: list[str] = []
 
-    def source(self, original: Any) -> Opened:
+    def source(self, original: object) -> Opened:
         """Read the original again, as it was read for the record."""
         reading = dict(self.input["reading"])
         if original is None and "original" in self.files:
@@ -187,7 +187,7 @@ def _verdict(results: dict[str, Any]) -> str:
     return "take none of them" if best is None else f"take {results['points'][best]['title']}"
 
 
-def different(before: Any, after: Any, where: str = "results") -> Iterator[str]:
+def different(before: object, after: object, where: str = "results") -> Iterator[str]:
     """Yield what differs between two plain data."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys([*before, *after]):

@@ -103,13 +103,13 @@ def safe_against(pattern: Pattern) -> str:
 
 
 def suppress(
-    originals: Any,
-    rules: Any = (),
+    originals: object,
+    rules: object = (),
     *,
     form: Form = "marks",
     workers: int | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: object,
 ) -> Suppressed:
     """Suppress the sensitive cells of a table, or of linked tables, and have the result audited.
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, Unpack
+from typing import Literal, TypeAlias, Unpack
 
 import numpy as np
 
@@ -156,7 +156,7 @@ class ExpectedRisk:
 
 
 def expected_risk(
-    table: Any,
+    table: object,
     method: RandomMethod,
     *,
     precision: float | None = None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -119,7 +119,7 @@ class Estimate(Result):
 
 
 def estimate(
-    sample: Any,
+    sample: object,
     population: int,
     *,
     model: str | PopulationModel = "loglinear",

@@ -76,7 +76,7 @@ def plan_of(text: str, name: str = "the plan", folder: Path = Path(".")) -> Prog
     return plan
 
 
-def _keys(data: Mapping[str, Any]) -> dict[tuple[str, ...], tuple[str, ...]]:
+def _keys(data: Mapping[str, object]) -> dict[tuple[str, ...], tuple[str, ...]]:
     """Return the keys that each table of a plan knows."""
     named = data.get("dimensions")
     dimensions = {("dimensions", str(name)) for name in named} if isinstance(named, dict) else set()

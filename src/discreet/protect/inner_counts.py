@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -55,7 +54,7 @@ class InnerMethod(MethodBase):
         *,
         kept: Sequence[Margin] = (),
         group: IntArray | None = None,
-        **more: Any,
+        **more: object,
     ) -> Protected:
         """Return the release of new inner counts with all their margins and the groups of hierarchies.
 

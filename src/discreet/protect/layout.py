@@ -97,7 +97,9 @@ class FullTable:
         total = grand_totals(full, full.records, values)
         return Protected(release, Changes.between(full.records[kept], values[kept], total=total), **more)
 
-    def added_up(self, method: Method, changed: Callable[[IntArray], IntArray], kind: Kind, **more: Any) -> Protected:
+    def added_up(
+        self, method: Method, changed: Callable[[IntArray], IntArray], kind: Kind, **more: object
+    ) -> Protected:
         """Return the release of changed inner counts, given by their rows, with margins that are their sums."""
         self.check_finest("but margins are to be their sums; tabulate them, in a plan by a table that crosses them all")
         inner = self.inner

@@ -19,7 +19,7 @@ def panel_rows(details: Details, internal: bool, levels: bool) -> list[dict[str,
     return [_panel(row, internal, levels) for row in details.rows]
 
 
-def packed(rows: Sequence[Mapping[str, Any]]) -> str:
+def packed(rows: Sequence[Mapping[str, object]]) -> str:
     """Return rows as JSON that is safe inside an HTML document."""
     text = json.dumps(rows, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
@@ -123,7 +123,7 @@ def proof_lines(proof: str | None, name: str = "") -> list[str]:
     return lines
 
 
-def _known(row: Mapping[str, Any]) -> str:
+def _known(row: Mapping[str, object]) -> str:
     if row.get("state") in ("exact", "determined") or row.get("determined"):
         return f"exactly {amount(row['lower'])}"
     if row.get("state") == "unpublished":
@@ -131,7 +131,7 @@ def _known(row: Mapping[str, Any]) -> str:
     return between(row["lower"], row["upper"])
 
 
-def _risk(row: Mapping[str, Any]) -> str:
+def _risk(row: Mapping[str, object]) -> str:
     if knowledge(row) == KNOWN:
         return "∞, it is known"
     if not is_shown(row):

@@ -23,7 +23,7 @@ READABLE = (
 """Attributes whose text people can read; all others hold places and numbers of rows."""
 
 
-def check_public(document: str, data: Mapping[str, Any], fixed: Iterable[str]) -> None:
+def check_public(document: str, data: Mapping[str, object], fixed: Iterable[str]) -> None:
     """Refuse a public document (HTML, Markdown or JSON) that holds an unpublished value of an assessment's original.
 
     ``fixed`` is text that depends on no value: headings, explanations, numbers of rows and parts.
@@ -84,7 +84,7 @@ def _normal(value: Any) -> str:
     return text.rstrip("0").rstrip(".").removeprefix("-") or "0"
 
 
-def _texts(item: Any) -> Iterator[str]:
+def _texts(item: object) -> Iterator[str]:
     """Return every text and number in plain data, keys among them."""
     if isinstance(item, Mapping):
         for key, value in item.items():

@@ -21,7 +21,7 @@ FROM_AUDIT = ("cell", "lower", "upper", "values", "bits", "dr", "basis", "determ
 """What an audit says of a figure without the original."""
 
 
-def edition_of(data: Mapping[str, Any], edition: str) -> dict[str, Any]:
+def edition_of(data: Mapping[str, object], edition: str) -> dict[str, Any]:
     """Return the data that one edition is made of."""
     if edition not in EDITIONS:
         raise RequestError(f"there is no edition {edition!r}; {nearest(edition, EDITIONS)}")

@@ -40,17 +40,17 @@ def environment() -> Environment:
     )
 
 
-def html_report(data: Mapping[str, Any]) -> str:
+def html_report(data: Mapping[str, object]) -> str:
     """Return the report on one edition's data."""
     return _rendered("report.html.j2", view_of(data), css="style.css", js="script.js")
 
 
-def notebook(data: Mapping[str, Any]) -> str:
+def notebook(data: Mapping[str, object]) -> str:
     """Return a compact HTML face of an assessment or a comparison, for people who work with the original."""
     return _rendered("notebook.html.j2", view_of(edition_of(data, "internal")), css="notebook.css")
 
 
-def _rendered(template: str, view: Mapping[str, Any], **sources: str) -> str:
+def _rendered(template: str, view: Mapping[str, object], **sources: str) -> str:
     from markupsafe import Markup
 
     texts = {name: Markup(source(file)) for name, file in sources.items()}

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from discreet.core.json_types import Json
+
 NAMES = {"method": "search", "form": "hidden figures as"}
 """Parameters whose own name says too little beside the method."""
 
 
-def made_blocks(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+def made_blocks(data: Mapping[str, Any]) -> list[dict[str, Json]]:
     """Return what is said about the making of a result, in blocks with a title."""
     policy, release, record = (data.get(name) or {} for name in ("policy", "release", "record"))
     versions = [(name, str(version)) for name, version in (record.get("versions") or {}).items()]
@@ -56,7 +58,7 @@ def policy_rows(policy: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(name, text.format(value)) for name, value, text in rows if value is not None]
 
 
-def _protection(item: Mapping[str, Any]) -> str:
+def _protection(item: Mapping[str, object]) -> str:
     rest = [f"{_words(name)} {_text(value)}" for name, value in item.items() if name != "name" and value is not None]
     return ", ".join([str(item["name"]), *rest])
 
@@ -80,7 +82,7 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{_words(str(k))} {_text(v)}" for k, v in value.items())
     if isinstance(value, list | tuple):

@@ -44,7 +44,7 @@ def share(value: Any) -> str:
     return NOTHING if value is None else f"{100 * float(value):.1f}%"
 
 
-def between(lower: Any, upper: Any) -> str:
+def between(lower: object, upper: object) -> str:
     """Return an interval in words; an end without a bound is left open.
 
     >>> between(0, 2), between(3, 3), between(5, None)

@@ -46,7 +46,7 @@ def paragraphs(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [("For the quality report", quality(release)), ("For respondents", respondents(release))]
 
 
-def quality(release: Mapping[str, Any]) -> str:
+def quality(release: Mapping[str, object]) -> str:
     """Return how a release was protected, in three or four sentences."""
     if release["method"] in AS_IT_IS:
         return f"Statistical disclosure control: the table is published as it is. {READER}"
@@ -60,7 +60,7 @@ def quality(release: Mapping[str, Any]) -> str:
     return " ".join(text for text in [*texts, READER] if text)
 
 
-def respondents(release: Mapping[str, Any]) -> str:
+def respondents(release: Mapping[str, object]) -> str:
     """Return what people and firms in the table are told."""
     hidden, shown = _phrases(release)
     texts = ["Your answers stay with us: we publish tables, not answers."]

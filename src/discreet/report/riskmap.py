@@ -99,7 +99,7 @@ def taken_of(data: Mapping[str, Any]) -> int | None:
     return next(iter([*meeting, *measured]), None)
 
 
-def frontier_of(data: Mapping[str, Any], points: Sequence[Point]) -> list[int]:
+def frontier_of(data: Mapping[str, object], points: Sequence[Point]) -> list[int]:
     """Return the places of the efficient methods of a comparison, by rising utility."""
     efficient = [i for i, p in enumerate(points) if p.efficient and data["kind"] == "comparison"]
     return sorted(efficient, key=lambda i: points[i].utility)
@@ -111,12 +111,12 @@ def limit_of(data: Mapping[str, Any]) -> float | None:
     return None if data.get("magnitudes") else limit
 
 
-def risk_name(data: Mapping[str, Any]) -> str:
+def risk_name(data: Mapping[str, object]) -> str:
     """Say which risk is drawn."""
     return "sensitive cells known exactly" if data.get("magnitudes") else "risk R2"
 
 
-def map_of(data: Mapping[str, Any]) -> Map | None:
+def map_of(data: Mapping[str, object]) -> Map | None:
     """Lay out the map; None where fewer than two methods have both figures."""
     points = points_of(data)
     if len(points) < 2:

@@ -42,7 +42,7 @@ def step_of(bits: float | None, known: bool) -> int:
     return 4 if bits <= 1 + 1e-9 else 3 if bits <= 2 + 1e-9 else 2 if bits <= 4 + 1e-9 else 1
 
 
-def knowledge(row: Mapping[str, Any]) -> int:
+def knowledge(row: Mapping[str, object]) -> int:
     """Return the step of a row of the worst cells, or of an audit."""
     if row.get("state") == "unpublished":
         return 1
@@ -50,7 +50,7 @@ def knowledge(row: Mapping[str, Any]) -> int:
     return step_of(bits_of(row), known)
 
 
-def is_shown(row: Mapping[str, Any]) -> bool:
+def is_shown(row: Mapping[str, object]) -> bool:
     """Say whether it is known how many bits are left; they may be without bound."""
     return row.get("basis") != "not shown"
 

@@ -112,7 +112,7 @@ def _headline(data: Mapping[str, Any]) -> str:
     return f"{what}; {amount(sum(rules['statuses'].values()))} cells, totals included, empty cells left out"
 
 
-def _loss_sentence(data: Mapping[str, Any]) -> str:
+def _loss_sentence(data: Mapping[str, object]) -> str:
     """Return what was done, without a second number of cells beside that of the headline."""
     return OTHER_COUNT.sub("", _said(data, "protection") or _said(data, "utility"))
 
@@ -218,7 +218,7 @@ def _worst_lead(data: Mapping[str, Any], internal: bool, found: int) -> str:
     return "The figures of which most is known, and how that follows from what is published."
 
 
-def _charts_lead(data: Mapping[str, Any]) -> str:
+def _charts_lead(data: Mapping[str, object]) -> str:
     text = "The risk of every slice of the table."
     if data.get("after") and data.get("before"):
         text = "R2 of every slice after protection; the thin bar above it is R1 before."
@@ -263,7 +263,7 @@ def _estimates(sample: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     ]
 
 
-def _words(view: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _words(view: Mapping[str, object]) -> list[tuple[str, str]]:
     keep = {
         "R1, R2": bool(view["charts"] or view["rows"]) and view["internal"],
         "Sensitive": view["internal"],
@@ -274,7 +274,7 @@ def _words(view: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(word, meaning) for word, meaning in WORDS.items() if keep[word]]
 
 
-def _sections(view: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _sections(view: Mapping[str, object]) -> list[tuple[str, str]]:
     every = [
         ("verdict", "Verdict", True),
         ("map", "Map", view["kind"] == "comparison"),

@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 
-def get_rule(name: str, *parameters: Any, **named: Any) -> Rule:
+def get_rule(name: str, *parameters: object, **named: object) -> Rule:
     """Make a rule by its name.
 
     >>> get_rule("dominance", 2, 85)

@@ -153,7 +153,7 @@ class Sensitivity:
         return html_table(header, self.rows(), left=4, caption=self.sentence)
 
 
-def judged_cells(tabulation: Tabulation, rules: Sequence[Rule | Callable[[CellFigures], Any]]) -> Tabulation:
+def judged_cells(tabulation: Tabulation, rules: Sequence[Rule | Callable[[CellFigures], object]]) -> Tabulation:
     """Return the cells that rules judge: where one of them calls empty cells unsafe, these are listed too."""
     empty = any(getattr(rule, "zeros", "safe") == "unsafe" for rule in rules)
     return tabulation.with_empty_cells() if empty else tabulation

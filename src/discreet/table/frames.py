@@ -176,7 +176,7 @@ def unpivot(
     return columns, np.concatenate([counts_of(i) for i in figures]), at
 
 
-def impossible_cells(table: Frequencies, combinations: Any, **text: Unpack[TextOptions]) -> IntArray:
+def impossible_cells(table: Frequencies, combinations: object, **text: Unpack[TextOptions]) -> IntArray:
     """Return the positions of all cells that agree with any combination; see :meth:`Table.with_structural_zeros`."""
     source = ""
     if isinstance(combinations, str | Path):

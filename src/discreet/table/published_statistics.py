@@ -24,7 +24,7 @@ from discreet.table.statistic import PRINTED, Statistic, StatisticColumn, statis
 from discreet.table.statistic_rows import MeasuredPositions
 
 
-def with_published(release: Release, definitions: Any) -> Release:
+def with_published(release: Release, definitions: object) -> Release:
     """Return a release with statistics of its own figures beside them.
 
     Args:

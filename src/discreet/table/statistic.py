@@ -343,7 +343,7 @@ class Statistic(Copied):
     __repr__ = __str__
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     return value.strip() if isinstance(value, str) else value
 
 
@@ -439,7 +439,7 @@ class StatisticColumn(Copied):
     __repr__ = __str__
 
 
-def statistics_of(definitions: Mapping[str, Any] | Sequence[str] | None) -> dict[str, Statistic]:
+def statistics_of(definitions: Mapping[str, object] | Sequence[str] | None) -> dict[str, Statistic]:
     """Return statistics by the columns that they are in, from texts ``COLUMN=DEFINITION`` or plain data.
 
     >>> statistics_of(["pct=percentage, over=sex"])

@@ -94,7 +94,7 @@ def _undamaged(what: str, remedy: str = "write it again") -> Iterator[None]:
         raise DataError(f"the file's own note about its {what} is damaged; {remedy}") from None
 
 
-def _check_version(note: Mapping[str, Any], *known: int, remedy: str) -> None:
+def _check_version(note: Mapping[str, object], *known: int, remedy: str) -> None:
     if note.get("schema") not in known:
         raise DataError(
             f"written in version {note.get('schema')!r} of the format, but version {known[-1]} is read here; "
@@ -280,7 +280,7 @@ def release_from_arrow(arrow: pa.Table, note: Mapping[str, Any]) -> Release:
         return Release(inner, note["method"], note["parameters"], (figures,), trial=bool(note.get("trial")))
 
 
-def _statistic(arrow: pa.Table, figures: Figures, name: str, said: Mapping[str, Any]) -> StatisticColumn:
+def _statistic(arrow: pa.Table, figures: Figures, name: str, said: Mapping[str, object]) -> StatisticColumn:
     """Return a column of statistics: texts that are empty where none is published."""
     texts = np.array(["" if text is None else text for text in arrow[name].to_pylist()], dtype=object)
     return read_column(name, Statistic.of_data(said), texts, figures.codes, (), lambda row: f"row {row}")

@@ -91,7 +91,7 @@ def _table(rows: Rows, place: Mapping[str, Any], note: Mapping[str, Any]) -> pa.
     return _columns(cells, [*down, *across], place, note)
 
 
-def _statistic(item: Any, decimals: int | None, place: Mapping[str, Any]) -> str | None:
+def _statistic(item: object, decimals: int | None, place: Mapping[str, object]) -> str | None:
     """Return a statistic as it is printed, None where it is not published."""
     if isinstance(item, int | float) and not isinstance(item, bool):
         text = f"{item:.{decimals}f}"

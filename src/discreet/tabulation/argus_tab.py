@@ -221,8 +221,8 @@ def write_tab(
     path: str | Path,
     *,
     response: str | None = None,
-    sensitive: Any = None,
-    status: Any = None,
+    sensitive: object = None,
+    status: object = None,
     lower: FloatArray | None = None,
     upper: FloatArray | None = None,
     separator: str = ";",
@@ -289,7 +289,7 @@ def write_tab(
     return [*written, metadata, file]
 
 
-def _decimals(values: Any) -> int:
+def _decimals(values: object) -> int:
     """Return how many decimals are needed, up to 6."""
     finite = np.asarray(values, np.float64)
     for decimals in range(6):

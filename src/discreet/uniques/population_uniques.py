@@ -6,7 +6,7 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -167,7 +167,7 @@ class PopulationUniques(Result):
             "riskiest": [vars(cell) for cell in self.riskiest(top)],
         }
 
-    def _loglinear(self) -> dict[str, Any]:
+    def _loglinear(self) -> dict[str, Json]:
         assert self.loglinear is not None
         data = self.loglinear.to_dict()
         chosen = self.loglinear.chosen
@@ -240,7 +240,7 @@ class UniquesOptions(EstimateOptions, total=False):
 
 
 def population_uniques(
-    sample: Any,
+    sample: object,
     population: int,
     *,
     priors: Sequence[str | Prior] = ("uniform", "multinomial"),

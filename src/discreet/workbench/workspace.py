@@ -135,7 +135,7 @@ class Workspace:
             raise RequestError("a session is named by letters, digits and dashes")
         return self.sessions.setdefault(name, Session())
 
-    def keep(self, name: str, state: Any) -> None:
+    def keep(self, name: str, state: object) -> None:
         """Keep the state of a page."""
         if not isinstance(state, dict) or len(json.dumps(state)) > LARGEST_STATE:
             raise RequestError("the state of the page is not an object, or larger than is kept")
@@ -150,7 +150,7 @@ class Workspace:
         session.judgements.note(order.values, order.name, order.command, printed, self.folder)
 
     def sign(
-        self, name: str, given: Mapping[str, Any], *, head: str | None, limits: Callable[[str], Mapping[str, Any]]
+        self, name: str, given: Mapping[str, object], *, head: str | None, limits: Callable[[str], Mapping[str, object]]
     ) -> dict[str, Any]:
         """Add a signature to what was judged here; the second one under the same release is another person's.
 
@@ -206,7 +206,7 @@ class Workspace:
 
 
 def unpack(
-    path: Path, workspace: Workspace, *, but: Callable[[list[dict[str, Any]]], set[str]] | None = None
+    path: Path, workspace: Workspace, *, but: Callable[[list[dict[str, object]]], set[str]] | None = None
 ) -> dict[str, Any]:
     """Check a saved session, put its files into the folder, and return its description.
 

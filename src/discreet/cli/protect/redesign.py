@@ -57,7 +57,7 @@ class _FoundRedesign:
 
     advice: Advice
 
-    def apply(self, original: Original, seed: Any = None, *, progress: Progress | None = None) -> Protected:
+    def apply(self, original: Original, seed: object = None, *, progress: Progress | None = None) -> Protected:
         if self.advice.chosen is not None and not self.advice.chosen.merges:
             raise RequestError(f"{self.advice.sentence} Publish the table as it is")
         done = self.advice.method.apply(original, progress=progress)

@@ -42,7 +42,7 @@ class _Audited:
     status: Path | None
     tab: Path | None
 
-    def apply(self, original: Original, seed: Any = None, *, progress: Progress | None = None) -> Protected:
+    def apply(self, original: Original, seed: object = None, *, progress: Progress | None = None) -> Protected:
         from discreet.evaluate.audited_suppression import certify, safe_against
 
         found = certify(self.method, [original, *self.others], form=self.form, progress=progress)

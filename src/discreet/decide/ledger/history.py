@@ -52,7 +52,7 @@ class Stored:
     size: int
 
 
-def event(before: Head, said: Mapping[str, Any], key: bytes | None) -> LedgerEvent:
+def event(before: Head, said: Mapping[str, object], key: bytes | None) -> LedgerEvent:
     """Return the event that follows in a chain, signed if there is a key.
 
     >>> first = event(Head(), {"event": "withdraw", "release": "1"}, None)

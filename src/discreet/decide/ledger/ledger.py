@@ -196,7 +196,7 @@ class Ledger:
             self._seen = None
             raise
 
-    def _append(self, past: History, said: dict[str, Any]) -> None:
+    def _append(self, past: History, said: dict[str, object]) -> None:
         """Put an event at the end of the chain."""
         if past.signed and self._key is None:
             raise RequestError(f"{self.path} is signed; name the key of the office (key=, --key). Nothing was changed")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import DataError, DiscreetError
+from discreet.core.json_types import Json
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.kinds import Kind
@@ -70,7 +71,7 @@ def digest(text: bytes, about: Mapping[str, str]) -> str:
     return hashlib.sha256(said.encode() + b"\0" + text).hexdigest()
 
 
-def _part(part: Figures) -> dict[str, Any]:
+def _part(part: Figures) -> dict[str, Json]:
     return {
         "name": part.name,
         "labels": {name: list(found) for name, found in part.labels.items()},
@@ -111,6 +112,6 @@ def _figures(data: Mapping[str, Any]) -> Figures:
     )
 
 
-def _plain(item: Any) -> Any:
+def _plain(item: object) -> Any:
     """Return arrays and numbers of NumPy as JSON knows them, and anything else as its text."""
     return item.tolist() if isinstance(item, np.ndarray | np.generic) else str(item)

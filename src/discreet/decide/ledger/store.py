@@ -199,7 +199,7 @@ class Store:
                 with suppress(sqlite3.Error):
                     self._db.execute("COMMIT")
 
-    def read(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+    def read(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
         with self._told("read"):
             return list(self._db.execute(query, values))

@@ -40,7 +40,7 @@ class SwappedRecords:
         return self.report._repr_html_()
 
 
-def swap_records(records: Any, method: SwapPlan, seed: Seed = None) -> SwappedRecords:
+def swap_records(records: object, method: SwapPlan, seed: Seed = None) -> SwappedRecords:
     """Swap the areas of records, or of whole households, that agree on the matching variables.
 
     The same seed gives the same result whatever the order of the rows.
