@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json as json_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from discreet.cli import bundled, options, show
 from discreet.cli.compose import argument, command
 from discreet.cli.options import in_output
 from discreet.core.errors import DataError, RequestError, undamaged
+from discreet.core.json_types import Json
 
 
 @command
@@ -59,7 +60,7 @@ def report(
     show.deliver("report", {"edition": edition, "written": list(map(str, written))}, json, None, face)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, Json]:
     try:
         found = json_module.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

@@ -132,6 +132,6 @@ class Program:
         return float(self.solver.getInfo().mip_gap)
 
 
-def _compressed(added: Rows) -> tuple[Any, Any, FloatArray]:
+def _compressed(added: Rows) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], FloatArray]:
     """Return the arrays that HiGHS takes for rows or columns that are added: it wants no last end."""
     return added.starts[:-1].astype(np.int32), added.columns.astype(np.int32), added.values.astype(np.float64)

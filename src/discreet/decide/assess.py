@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 from discreet.core.effort import Effort, WorkOptions
 from discreet.core.errors import DiscreetError, RequestError
@@ -17,7 +17,7 @@ from discreet.core.random import release_seed
 from discreet.decide.assessment import Assessment, Candidate, Protect, Request
 from discreet.decide.choice import ASKED, Choice
 from discreet.decide.evidence import Evidence, gather
-from discreet.decide.json_data import plain, release_data
+from discreet.decide.json_data import plain, plain_settings, release_data
 from discreet.decide.policy import Policy, Protection, make_text
 from discreet.decide.protections import make_method, parse_method
 from discreet.decide.provenance import digest
@@ -34,6 +34,7 @@ from discreet.reading.published import open_release
 from discreet.reading.reading import Reading, SearchOptions
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.release import Release
+from discreet.table.statistic import Definitions
 from discreet.table.statistic_reader import definitions_of
 
 RELEASED = (".csv", ".parquet", ".tab", ".xlsx")
@@ -45,7 +46,7 @@ PATIENCE = Effort(time_limit=60.0)
 class AssessOptions(SearchOptions, total=False):
     """What is published beside the figures, how the original is read, and how much work may be done."""
 
-    statistics: Any
+    statistics: Definitions | str | Path
 
 
 def assess(
@@ -146,7 +147,7 @@ def assess_subject(
     return replace(made, record=made.made_by(_asked(request), source), source=source)
 
 
-def _asked(request: Request) -> dict[str, Any]:
+def _asked(request: Request) -> dict[str, object]:
     """Return what was asked of an assessment as plain data."""
     names = ("seed", "trial", "draws", "population", "time_limit")
     beside = {"statistics": plain(dict(request.statistics))} if request.statistics else {}
@@ -163,7 +164,7 @@ def _protection_data(protection: Protect) -> object:
         return protection
     if isinstance(protection, Mapping):
         return plain(dict(protection))
-    return {"name": protection.name, **plain(dict(protection.parameters))}
+    return {"name": protection.name, **plain_settings(protection.parameters)}
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,7 @@ from discreet.reading.opened import Opened
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading, SearchOptions
 from discreet.rules.sensitivity import Sensitivity
+from discreet.table.statistic import Definitions
 from discreet.table.statistic_reader import definitions_of
 
 
@@ -232,7 +233,7 @@ def efficient(points: Sequence[tuple[float | None, float | None]]) -> tuple[int,
 class CompareOptions(SearchOptions, total=False):
     """How an original is read, how much work may be done, and which statistics are wanted beside it."""
 
-    statistics: Any
+    statistics: Definitions | str | Path
 
 
 def compare(

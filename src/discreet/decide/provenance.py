@@ -57,7 +57,7 @@ class Recorded:
 
     subject: Subject
     policy: Policy
-    record: Mapping[str, Any]
+    record: Mapping[str, object]
 
     def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data."""

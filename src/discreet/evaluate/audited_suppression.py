@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.auditing.audit import audit
 from discreet.auditing.findings import RANK
-from discreet.auditing.limits import Limits
+from discreet.auditing.limits import Level, Limits
 from discreet.core.errors import DiscreetError, LimitError
 from discreet.core.json_types import Json
 from discreet.core.numerics import index_ranges
@@ -194,7 +194,7 @@ def inspect(
     """Audit a release against the levels and the insiders that its pattern was made for."""
     cells, demands = pattern.problem.cells, pattern.problem.demands
     scale = 10**cells.equations.decimals
-    levels: dict[Any, Any] = {}
+    levels: dict[tuple[tuple[str, str], ...], Level] = {}
     for i in np.flatnonzero(demands.sensitive).tolist():
         value = int(cells.values[i])
         ends = ((value - int(demands.lower[i])) / scale, (value + int(demands.upper[i])) / scale)

@@ -5,9 +5,8 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.decide.policy_texts import faults_in, key_lines
@@ -25,7 +24,7 @@ from discreet.programme.plan_model import (
 )
 from discreet.table.hierarchy_reader import read_hierarchy
 
-PARTS: dict[str, type[Any]] = {
+PARTS: dict[str, type[BaseModel]] = {
     "records": RecordsPart,
     "tables": TablePart,
     "output": OutputPart,

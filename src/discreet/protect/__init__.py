@@ -8,7 +8,7 @@ function of the same name that releases a table in one call. Suppression release
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from discreet.core.registry import Registry
 
@@ -129,7 +129,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _HOME:
         globals()[name] = getattr(import_module(_HOME[name]), name)
         return globals()[name]

@@ -25,7 +25,7 @@ class Opened:
     original: Table | Tabulation
     name: str = "table"
     path: Path | None = None
-    said: Mapping[str, Any] = field(default_factory=dict)
+    said: Mapping[str, object] = field(default_factory=dict)
     note: str = ""
     backend: str | None = None
     others: Mapping[str, Path] = field(default_factory=dict)
@@ -46,7 +46,7 @@ class Opened:
         """Return the cells with all their margins."""
         if isinstance(self.original, Tabulation):
             return self.original
-        return Tabulation.from_table(self.original, total=self.said.get("total") or "Total")
+        return Tabulation.from_table(self.original, total=str(self.said.get("total") or "Total"))
 
     def published(self) -> Table | Tabulation:
         """Return the original with only the magnitude that is published, if one is named."""

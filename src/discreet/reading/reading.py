@@ -36,13 +36,13 @@ class ReadingOptions(TypedDict, total=False):
     delimiter: str | None
     sheet: str | None
     header_row: int | None
-    impossible: Any
-    by: Any
-    value: Any
+    impossible: object
+    by: object
+    value: object
     contributor: str | None
     holding: str | None
     weight: str | None
-    hierarchies: Mapping[str, Any] | None
+    hierarchies: Mapping[str, object] | None
     example: str | None
     parts: Mapping[str, Sequence[str]] | None
     rda: str | Path | None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -48,7 +47,7 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
     return names
 
 
-def _repeats(arrow: Any) -> bool:
+def _repeats(arrow: pa.Table) -> bool:
     """Say whether some row occurs twice, as among records but not among the cells of a table."""
     return bool(arrow.group_by(arrow.column_names).aggregate([]).num_rows < arrow.num_rows)
 

@@ -6,10 +6,11 @@ import csv
 import io
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from discreet.core.files import write_text
 from discreet.core.json_types import Json
@@ -128,7 +129,7 @@ class Study:
     name: str
     title: str
     citation: str
-    settings: dict[str, Any]
+    settings: Mapping[str, Json]
     comparisons: tuple[PaperComparison, ...]
     remarks: tuple[str, ...] = ()
     extra: tuple[Section, ...] = ()

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias, TypedDict, Unpack
+from typing import NamedTuple, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -101,7 +101,7 @@ class ReleaseOptions(TypedDict, total=False):
     parts: Mapping[str, Sequence[str]] | None
     absent: Absent
     name: str | None
-    statistics: Mapping[str, Any] | Sequence[str] | str | Path | None
+    statistics: Mapping[str, object] | Sequence[str] | str | Path | None
     measure: str
     numbers: str | None
     notes: str | None

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -439,7 +439,11 @@ class StatisticColumn(Copied):
     __repr__ = __str__
 
 
-def statistics_of(definitions: Mapping[str, object] | Sequence[str] | None) -> dict[str, Statistic]:
+Definitions: TypeAlias = Mapping[str, object] | Sequence[str] | None
+"""Statistics by column, or texts ``COLUMN=DEFINITION``."""
+
+
+def statistics_of(definitions: Definitions) -> dict[str, Statistic]:
     """Return statistics by the columns that they are in, from texts ``COLUMN=DEFINITION`` or plain data.
 
     >>> statistics_of(["pct=percentage, over=sex"])

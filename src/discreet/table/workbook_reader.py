@@ -24,7 +24,7 @@ class _Cell(NamedTuple):
     """A cell of a cross-table: its codes, what stands in it, the symbol and the statistics beside it."""
 
     codes: list[int]
-    item: Any
+    item: object
     flag: str
     statistics: list[str | None]
 

@@ -49,7 +49,7 @@ class Options(TypedDict, total=False):
     weight: str | None
     estimates: bool
     shadow: str | None
-    hierarchies: Mapping[str, Any] | None
+    hierarchies: Mapping[str, object] | None
     missing_codes: Mapping[str, Sequence[object]] | None
     missing: Missing
     outside: Outside

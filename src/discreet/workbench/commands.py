@@ -45,7 +45,7 @@ class Parameter:
     flag: str
     kind: str
     help: str
-    default: Any
+    default: object
     required: bool
     several: bool
     panel: str

@@ -29,7 +29,7 @@ class Judgement:
     command: str
     sha256: str | None
     policy: str = ""
-    limits: Mapping[str, Any] | None = None
+    limits: Mapping[str, object] | None = None
     head: str = ""
 
 

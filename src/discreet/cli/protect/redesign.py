@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from discreet.cli import options, show
 from discreet.cli.audit_texts import merged_of
@@ -65,7 +65,7 @@ class _FoundRedesign:
 
 
 def redesign(
-    original: Any,
+    original: Original,
     merge: Annotated[list[str] | None, in_hand("DIMENSION:GROUP=CATEGORY+CATEGORY.")] = None,
     level: Annotated[list[str] | None, in_hand("DIMENSION=LEVEL of its hierarchy; 1 is coarsest.")] = None,
     *,

@@ -25,6 +25,7 @@ from discreet.tabulation.argus_tab import read_tab, write_tab
 if TYPE_CHECKING:
     from discreet.core.progress import Progress
     from discreet.evaluate.audited_suppression import Suppressed
+    from discreet.evaluate.forms import Form
     from discreet.protect.base import Original, Protected
     from discreet.reading.opened import Opened
     from discreet.reading.reading import Reading
@@ -38,7 +39,7 @@ class _Audited:
 
     method: Suppression
     others: list[Original]
-    form: Any
+    form: Form
     status: Path | None
     tab: Path | None
 
@@ -81,7 +82,7 @@ def _audited(
     show.check_output(tab, endings=(".tab",))
     # The files of wishes and the linked tables were read by then.
     method = made(wishes=cast("tuple[Wish, ...]", apriori or ()))
-    return _Audited(method, cast("list[Original]", linked or []), form, status, tab)
+    return _Audited(method, cast("list[Original]", linked or []), cast("Form", form), status, tab)
 
 
 def _read(file: Path | None, reading: Reading, given: dict[str, Any]) -> Callable[[], Opened]:

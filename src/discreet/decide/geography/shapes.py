@@ -19,7 +19,7 @@ Shapes: TypeAlias = Mapping[str, tuple[Ring, ...]]
 def read_shapes(path: str | Path, zones: Sequence[str]) -> dict[str, tuple[Ring, ...]]:
     """Read the polygons of zones from a GeoJSON file; the property that names most of the zones identifies them."""
     wanted = set(zones)
-    tried: dict[str, dict[str, Any]] = {}
+    tried: dict[str, dict[str, Mapping[str, Any]]] = {}
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
         for feature in data["features"]:

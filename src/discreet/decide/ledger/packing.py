@@ -112,6 +112,6 @@ def _figures(data: Mapping[str, Any]) -> Figures:
     )
 
 
-def _plain(item: object) -> Any:
+def _plain(item: object) -> object:
     """Return arrays and numbers of NumPy as JSON knows them, and anything else as its text."""
     return item.tolist() if isinstance(item, np.ndarray | np.generic) else str(item)
