@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,7 +18,7 @@ from discreet.core.errors import RequestError, nearest
 from discreet.table.presentation import ENDINGS as PUBLISHED
 
 if TYPE_CHECKING:
-    from discreet.decide.assessment import Assessment
+    from discreet.decide.assessment import Assessment, Protect
     from discreet.table.statistic import Statistic
 
 in_decide = panel("What is asked")
@@ -44,7 +44,7 @@ class Asked:
         in_decide("Seconds for all of it, what is unfinished is never safe; or 60 per search and audit.", min=0.0),
     ] = None
 
-    def protection(self, read: OriginalOptions, beside: Mapping[str, Statistic]) -> tuple[Any, dict[str, Path]]:
+    def protection(self, read: OriginalOptions, beside: Mapping[str, Statistic]) -> tuple[Protect, dict[str, Path]]:
         """Return what is judged: a proposal, the table as it is, a method, or a release from a file."""
         if sum([self.protect is not None, self.as_is, self.release is not None]) > 1:
             raise RequestError("give one of --protect, --as-is and --released")
@@ -109,8 +109,8 @@ class WrittenFiles(options.Publishing):
             public = report_text(found.to_dict(), ".json", self.edition)
         if self.output is not None and found.release is not None:
             value = "value" if found.subject.magnitudes else "count"
-            how: dict[str, Any] = {"style": self.style(self.output), "formulas": self.formulas}
-            found.release.write(self.output, value=value, trial=found.trial, **how)
+            style, formulas = self.style(self.output), self.formulas
+            found.release.write(self.output, value=value, trial=found.trial, style=style, formulas=formulas)
         if self.record is not None:
             found.write_record(self.record)
         if self.report is not None:

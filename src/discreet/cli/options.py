@@ -6,12 +6,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict, cast
 
 from discreet.cli.compose import option, panel
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 
 if TYPE_CHECKING:
+    from discreet.measures.entropy import Form
     from discreet.table.arrow_files import Formulas
     from discreet.table.presentation import Presentation
 
@@ -111,6 +112,21 @@ class Publishing:
         return "keep" if self.keep_formulas else "defuse"
 
 
+class MeasureOptions(TypedDict):
+    """Options of functions that measure a risk."""
+
+    weights: tuple[float, float, float]
+    form: Form
+    slices: list[str] | None
+
+
+class StreamOptions(TypedDict):
+    """Options of functions that draw."""
+
+    seed: int | None
+    workers: int | None
+
+
 @dataclass(frozen=True)
 class Measuring:
     """How a risk is measured and shown."""
@@ -126,11 +142,11 @@ class Measuring:
     output: Output = None
     top: Top = 10
 
-    def measure(self) -> dict[str, Any]:
+    def measure(self) -> MeasureOptions:
         """Return what is measured, as functions take it."""
-        return {"weights": weights(self.weights), "form": self.form, "slices": names(self.slices)}
+        return {"weights": weights(self.weights), "form": cast("Form", self.form), "slices": names(self.slices)}
 
-    def draw(self) -> dict[str, Any]:
+    def draw(self) -> StreamOptions:
         """Return how it is drawn, as functions take it."""
         return {"seed": self.seed, "workers": self.workers}
 

@@ -9,11 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.files import write_text
 from discreet.core.progress import Progress
+
+if TYPE_CHECKING:
+    from discreet.decide.replay import Replay
 
 KIND = "protection"
 WRITTEN = ("-o", "--output", "--record", "--status", "--tab")
@@ -52,7 +55,7 @@ def write_protection_record(
 
 def replay_protection(
     record: Path, data: Mapping[str, Any], original: Path | None, perform: Perform, progress: Progress
-) -> Any:
+) -> Replay:
     """Run the command of a record again in a folder of its own, and compare what it writes and says."""
     from discreet.decide.provenance import canonical, read_record, versions
     from discreet.decide.replay import Replay, different

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -63,7 +63,7 @@ class Comparison(Recorded):
     seed: int
     proposed: int | None = None
     seconds: float = field(default=0.0, compare=False)
-    record: Mapping[str, Any] = field(default_factory=dict)
+    record: Mapping[str, Json] = field(default_factory=dict)
     source: Opened | None = None
 
     @property
@@ -350,7 +350,7 @@ class _Kept:
             raise RequestError(f"{folder} cannot be used to keep results ({error.strerror}); name a folder") from None
         self.folder = folder
         stated = case.policy.to_dict()
-        self.about: Mapping[str, Any] = {
+        self.about: Mapping[str, object] = {
             "original": case.subject.sha256(),
             "policy": {key: value for key, value in stated.items() if key not in ("name", "title")},
             **plan.to_dict(),

@@ -21,7 +21,7 @@ from discreet.decide.policy import Policy
 from discreet.decide.provenance import canonical, digest, versions
 from discreet.decide.subject import Subject
 from discreet.feasible.implied_statistics import without_implied
-from discreet.programme.crossings import Crossing, Group
+from discreet.programme.crossings import Crossing, TableFamily
 from discreet.programme.finished import FinishedCells
 from discreet.programme.originals import ClusterCells
 from discreet.programme.projections import part_axis, projected, subsets
@@ -282,7 +282,7 @@ def _with_statistics(task: Task, parts: Sequence[Figures]) -> tuple[list[Figures
     return made, [(True, f"statistics are those of the published figures, and reveal no more (published: {told})")]
 
 
-def _shows_all(group: Group, part: Figures, whole: Tabulation) -> bool:
+def _shows_all(group: TableFamily, part: Figures, whole: Tabulation) -> bool:
     """Say whether a table of the group shows everything down to the finest level, so readers can add up its sums."""
     depth = {name: max(tree.depth for tree in whole.axis(name).hierarchies) for name in part.names if name != INDICATOR}
     return any(

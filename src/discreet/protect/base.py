@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Protocol, TypeAlias, get_args, get_type_hints, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeAlias, TypedDict, get_args, get_type_hints, runtime_checkable
 
 import numpy as np
 
@@ -108,6 +108,13 @@ class Changes:
             "largest": self.largest / scale if scale > 1 else self.largest,
             "distance": self.distance / scale if scale > 1 else self.distance,
         }
+
+
+class ReleaseNotes(TypedDict, total=False):
+    """What a method says of a release it made: findings in words, and its own figures as plain data."""
+
+    notes: tuple[str, ...]
+    details: Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, spawn
-from discreet.protect.base import Changes, MethodBase, Original, Protected
+from discreet.protect.base import Changes, MethodBase, Original, Protected, RandomMethod
 from discreet.protect.bernoulli_sample import BernoulliSample
 from discreet.protect.figure_method import FigureMethod
 from discreet.protect.layout import FullTable
@@ -112,7 +112,7 @@ class Chain(MethodBase):
 
     def check(self, table: Table) -> None:
         """Refuse a table that the first step cannot protect."""
-        self._first.check(table)
+        _drawing(self.steps[0]).check(table)
 
     def support(self, table: Table) -> IntArray:
         """Return the cells that can be published as other than empty: those that the first step can fill.
@@ -126,17 +126,18 @@ class Chain(MethodBase):
         support = self.support(table)
         return np.array([self._drawn(table, rng).at(support) for _ in range(size)]).reshape(size, -1)
 
-    @property
-    def _first(self) -> Any:
-        return self.steps[0]
-
     def _drawn(self, table: Table, rng: np.random.Generator) -> Table:
         now = table
         for step in self.steps:
-            method: Any = step
+            method = _drawing(step)
             cells = method.support(now)
             now = now.with_counts(cells, method.draws(now, rng, 1)[0])
         return now
+
+
+def _drawing(step: MethodBase) -> RandomMethod:
+    """Return a step as what it is: all of them draw."""
+    return cast("RandomMethod", step)
 
 
 def _called(step: object) -> str:

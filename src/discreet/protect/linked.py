@@ -19,7 +19,7 @@ from discreet.protect.base import Original
 from discreet.protect.layout import FullTable, check_counts
 from discreet.table import Table
 from discreet.table.axis import Axis
-from discreet.table.figures import Figures
+from discreet.table.figures import FigureOptions, Figures
 from discreet.table.grid import Grid, locate, recode
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Level
@@ -49,7 +49,7 @@ class LinkedTables:
         for layout, place in zip(self.layouts, self.places, strict=True):
             mine = locate(at, place, order)
             upper = None if shown.upper is None else shown.upper[mine]
-            about = {"name": " × ".join(layout.full.names), "absent": shown.absent, "upper": upper}
+            about = FigureOptions(name=" × ".join(layout.full.names), absent=shown.absent, upper=upper)
             made.append(layout.figures(shown.values[mine], shown.kind[mine], shown.kinds, **about))
         return tuple(made)
 

@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from discreet.core.errors import RequestError
 from discreet.table import Table
 from discreet.table.tabulation import Tabulation
+from discreet.table.units import Level
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +55,13 @@ class Opened:
             return found
         at = found.response(self.response)
 
-        levels = {"contributors": found.contributors, "holdings": found.holdings}
-        alone: Any = {n: replace(one, largest=(one.largest[at],)) for n, one in levels.items() if one is not None}
-        return replace(found, responses=(found.responses[at],), **alone)
+        def alone(level: Level) -> Level:
+            return replace(level, largest=(level.largest[at],))
+
+        holdings = None if found.holdings is None else alone(found.holdings)
+        return replace(
+            found, responses=(found.responses[at],), contributors=alone(found.contributors), holdings=holdings
+        )
 
     def with_files(self, others: Mapping[str, Path]) -> Opened:
         """Return the same with further files that were read."""

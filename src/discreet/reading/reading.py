@@ -36,13 +36,13 @@ class ReadingOptions(TypedDict, total=False):
     delimiter: str | None
     sheet: str | None
     header_row: int | None
-    impossible: object
-    by: object
-    value: object
+    impossible: Any
+    by: Any
+    value: Any
     contributor: str | None
     holding: str | None
     weight: str | None
-    hierarchies: Mapping[str, object] | None
+    hierarchies: Mapping[str, Any] | None
     example: str | None
     parts: Mapping[str, Sequence[str]] | None
     rda: str | Path | None

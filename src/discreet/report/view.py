@@ -9,9 +9,9 @@ from typing import Any
 from discreet.report.bars import SHOWN, TERMS, charts_of, whole
 from discreet.report.cells import LISTED, listed, packed, panel_rows, stated_once
 from discreet.report.heat_map_pages import PagedTable, details_of, paged_tables
-from discreet.report.made import made_blocks
 from discreet.report.numbers import amount, capital, measure
 from discreet.report.paragraphs import AS_IT_IS, paragraphs, quality
+from discreet.report.provenance_rows import made_blocks
 from discreet.report.riskmap import map_of, rows_of, taken_of
 from discreet.report.scale import STEPS
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,25 @@ from discreet.table.statistic import StatisticColumn
 from discreet.table.tabulation import Tabulation
 
 Absent: TypeAlias = Literal["empty", "unpublished"]
+
+
+class FigureOptions(TypedDict, total=False):
+    """Fields of :class:`Figures` that say what its figures are."""
+
+    name: str
+    absent: Absent
+    upper: IntArray | None
+    measure: str
+    figure: str
+    statistics: tuple[StatisticColumn, ...]
+
+
+class LaidOut(FigureOptions, total=False):
+    """The same, and how labels and values are written."""
+
+    decimals: int
+    total: str
+    hierarchies: Mapping[str, tuple[Hierarchy, ...]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,7 +142,7 @@ class Figures(Copied):
         *,
         kind: Kind = EXACT,
         mark: Kind = SUPPRESSED,
-        **about: Any,
+        **about: Unpack[LaidOut],
     ) -> Figures:
         """Build figures from nested lists; None hides a figure, and the category named like the total is a margin.
 
@@ -142,7 +161,9 @@ class Figures(Copied):
         return cls(labels, codes, values, hidden.astype(np.int64), (kind, mark), **about).marked()
 
     @classmethod
-    def of_table(cls, table: Frequencies, kind: Kind, *, zeros: bool = False, **about: Any) -> Figures:
+    def of_table(
+        cls, table: Frequencies, kind: Kind, *, zeros: bool = False, **about: Unpack[FigureOptions]
+    ) -> Figures:
         """Return the inner counts of a table as figures of one kind; empty cells are published as empty.
 
         Empty cells are listed with ``zeros``, and always if a figure of 0 need not mean that a cell is empty.
@@ -166,7 +187,7 @@ class Figures(Copied):
         values: IntArray | None = None,
         kind: Kind = EXACT,
         mark: Kind = SUPPRESSED,
-        **about: Any,
+        **about: Unpack[FigureOptions],
     ) -> Figures:
         """Return the cells and margins of a tabulation as figures, with its hierarchies.
 
@@ -185,6 +206,8 @@ class Figures(Copied):
         release: sex (3), 3 figures, 2 hidden (exact, suppressed)
         """
         units, decimals = units_of(tabulation, response)
+        if tabulation.responses:
+            about.setdefault("figure", response or tabulation.responses[0].name)
         shown = units if values is None else np.asarray(values, np.int64)
         covered = np.zeros(shown.size, bool) if hidden is None else np.asarray(hidden, bool)
         return cls(
@@ -196,7 +219,7 @@ class Figures(Copied):
             decimals=decimals,
             total=tabulation.axes[0].codes[0],
             hierarchies={axis.name: axis.hierarchies for axis in tabulation.axes},
-            **({"figure": response or tabulation.responses[0].name} if tabulation.responses else {}) | about,
+            **about,
         )
 
     @property

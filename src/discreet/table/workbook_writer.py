@@ -40,7 +40,7 @@ ODD = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 """What no cell can hold, or comes back as something else."""
 
 
-class Statistic(NamedTuple):
+class ShownStatistic(NamedTuple):
     """A statistic in a cell: a number that is shown with its decimals."""
 
     value: float
@@ -165,7 +165,7 @@ class WorkbookSheet:
         for k, (column, decimals) in enumerate(zip(self.part.statistics, self.statistics().values(), strict=True)):
             for i, codes in enumerate(column.codes.tolist()):
                 text = column.text(i).rstrip("%")
-                entries[place[tuple(codes)]][k] = text if decimals is None else Statistic(float(text), decimals)
+                entries[place[tuple(codes)]][k] = text if decimals is None else ShownStatistic(float(text), decimals)
         return entries
 
     def _header(
@@ -300,7 +300,7 @@ class _Book:
                         raise RequestError(f"{item[:40]!r} cannot stand in a cell of Excel; change it")
                     cell.value = defused(item) if self.defuse else item
                     cell.data_type = "s"
-                elif isinstance(item, Statistic):
+                elif isinstance(item, ShownStatistic):
                     cell.value, cell.number_format = item.value, _shape(item.decimals)
                 else:
                     cell.value, cell.number_format = item, _shape(decimals)

@@ -12,7 +12,7 @@ from tests.plain import data_of
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.protect.cell_key import PTable, design_ptable, read_ptable
 from discreet.protect.cell_key.max_entropy import max_entropy, variance_range
-from discreet.protect.cell_key.ptable_reader import parse_ptable
+from discreet.protect.cell_key.perturbation_table_reader import parse_ptable
 
 PRINTED = {
     # D = 5, V = 3, no 1 and 2, at least half of the counts from 3 on stay: a table of the R package cellKey.

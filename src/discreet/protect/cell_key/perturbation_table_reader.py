@@ -11,7 +11,7 @@ import io
 from pathlib import Path
 
 from discreet.core.errors import DataError, DiscreetError
-from discreet.protect.cell_key.ptable import SUM, PTable
+from discreet.protect.cell_key.perturbation_table import SUM, PTable
 
 UPPER = ("p_int_ub", "p_ij_ub", "kum_p_o")
 """The names of the column of cumulative probabilities."""
