@@ -16,9 +16,9 @@ from tests.cli.running import rows_of, run
 
 from discreet import read_release, read_table
 from discreet.core.files import ScratchFolder, write_text, write_whole
+from discreet.core.formula_texts import defused
 from discreet.decide.ledger import Ledger
 from discreet.table.arrow_files import read_arrow, write_csv
-from discreet.table.formula_texts import defused
 
 FORMULAS = ["=1+1", "=HYPERLINK(0)", "@x", "+1-2", "-1+cmd|' /C calc'!A0", "- none", " =2", "＝3", "'=4", "''@5", "+x"]
 COMPARE = ("compare", "t.csv", "--method", "random-rounding", "--draws", "2")

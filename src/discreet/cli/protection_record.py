@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet.core.errors import DataError, RequestError
-from discreet.core.files import write_text
+from discreet.core.files import file_sha256, write_text
 from discreet.core.progress import Progress
 
 if TYPE_CHECKING:
@@ -40,12 +39,16 @@ def write_protection_record(
 
     plain = [part for part in _without(arguments, WRITTEN) if part != "--json"]
     kept = [*plain, *([] if seed is None or _has_seed(arguments) else ["--seed", str(seed)])]
-    found = {**results, "agency_files": None, "released": [{"name": one.name, "sha256": _hash(one)} for one in written]}
+    found = {
+        **results,
+        "agency_files": None,
+        "released": [{"name": one.name, "sha256": file_sha256(one)} for one in written],
+    }
     data = {
         "record": RECORD,
         "kind": KIND,
         "versions": dict(versions()),
-        "input": {"files": [{"path": str(one), "sha256": _hash(one)} for one in _files(kept)]},
+        "input": {"files": [{"path": str(one), "sha256": file_sha256(one)} for one in _files(kept)]},
         "request": {"arguments": kept},
         "results_sha256": digest(found),
         "results": found,
@@ -73,9 +76,9 @@ def replay_protection(
         found = original if number == 0 and original is not None else next(filter(Path.is_file, choices), None)
         if found is None:
             raise RequestError(f"{stated}, which {record} was made from, does not exist; put it beside the record")
-        if _hash(found) != file["sha256"]:
+        if file_sha256(found) != file["sha256"]:
             differences.append(
-                f"{found} was changed: its hash is {_hash(found)[:16]}…, recorded is {file['sha256'][:16]}…"
+                f"{found} was changed: its hash is {file_sha256(found)[:16]}…, recorded is {file['sha256'][:16]}…"
             )
         arguments = [_replaced(part, str(stated), str(found)) for part in arguments]
     name = Path(data["results"].get("output") or _first(data["results"]["released"])).name
@@ -103,10 +106,6 @@ def _first(released: Sequence[Mapping[str, str]]) -> str:
     """Return the name that was asked for, of linked tables in numbered files."""
     first = Path(released[0]["name"])
     return str(first.with_stem(first.stem.removesuffix("-1")))
-
-
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _has_seed(arguments: Sequence[str]) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import time
@@ -17,6 +15,7 @@ import numpy as np
 from discreet.core.effort import Effort, WorkOptions
 from discreet.core.errors import RequestError
 from discreet.core.files import remove_orphans, write_text
+from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
@@ -196,18 +195,17 @@ class Comparison(Recorded):
 
     def to_csv(self) -> str:
         """Return one line per method."""
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
         names = ["r2", "worst_dr", "determined", "known", "utility", *ERRORS, *(BESIDE if self._beside else ())]
         heads = [head for name in names for head in (name, f"{name}_mc_error")]
-        writer.writerow(["method", "parameters", *heads, "meets", "efficient", "recommended", "error"])
+        header = ["method", "parameters", *heads, "meets", "efficient", "recommended", "error"]
+        rows: list[list[object]] = []
         frontier, best = self.frontier, self.recommended
         for i, one in enumerate(self.points):
             found = [one.figures.get(name) for name in names]
             cells = [cell for f in found for cell in (("", "") if f is None else f.to_dict().values())]
             state = [not one.faults, i in frontier, i == best, one.error]
-            writer.writerow([one.point.name, json.dumps(one.point.to_dict()["parameters"]), *cells, *state])
-        return stream.getvalue()
+            rows.append([one.point.name, json.dumps(one.point.to_dict()["parameters"]), *cells, *state])
+        return csv_text(header, rows)
 
     def __str__(self) -> str:
         """Return the recommendation and all methods."""

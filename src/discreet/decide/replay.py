@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import DataError, RequestError, undamaged
+from discreet.core.files import file_sha256
 from discreet.core.json_types import Json
 from discreet.core.progress import Progress
 from discreet.decide.assess import assess_subject
@@ -174,7 +174,7 @@ class _KeptFiles:
 
     def _check_hash(self, role: str, path: Path) -> None:
         stated = self.files[role]["sha256"] if role in self.files else None
-        found = hashlib.sha256(path.read_bytes()).hexdigest()
+        found = file_sha256(path)
         if stated is not None and found != stated:
             self.differences.append(f"{path} was changed: its hash is {found[:16]}…, recorded is {stated[:16]}…")
 

@@ -21,7 +21,7 @@ from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import spawn
 from discreet.core.statistics import Moments
-from discreet.core.text import columns, figure, html_table
+from discreet.core.text import Face, Result, figure
 from discreet.measures.entropy import (
     DEFAULT_WEIGHTS,
     MATRIX_LIMIT,
@@ -76,7 +76,7 @@ class ExpectedSlice:
 
 
 @dataclass(frozen=True, repr=False)
-class ExpectedRisk:
+class ExpectedRisk(Result):
     """Expected R2 and information loss of a random method, for the whole table and every slice.
 
     Attributes:
@@ -146,13 +146,9 @@ class ExpectedRisk:
         lines += [(f"{item.dimension}={item.category}", item.risk, item.hellinger) for item in worst]
         return [[name, figure(r.mean), figure(r.sd), figure(r.mc_error, 5), figure(h.mean)] for name, r, h in lines]
 
-    def __str__(self) -> str:
-        return f"{self.sentence}\n{columns(HEADER, self.rows()[:11])}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(HEADER, self.rows()[:21], caption=self.sentence)
+    def face(self, most: int) -> Face:
+        """Return the sentence and the worst slices."""
+        return Face(HEADER, self.rows()[: most + 1], self.sentence)
 
 
 def expected_risk(

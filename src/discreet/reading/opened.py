@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from discreet.core.errors import RequestError
+from discreet.core.files import file_sha256
 from discreet.table import Table
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Level
@@ -70,7 +70,4 @@ class Opened:
     def files(self) -> list[dict[str, str]]:
         """Return the files that were read, with their hashes."""
         paths = {**({} if self.path is None else {"original": self.path}), **self.others}
-        return [
-            {"role": role, "path": str(path), "sha256": hashlib.sha256(Path(path).read_bytes()).hexdigest()}
-            for role, path in paths.items()
-        ]
+        return [{"role": role, "path": str(path), "sha256": file_sha256(path)} for role, path in paths.items()]

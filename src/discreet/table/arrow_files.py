@@ -22,10 +22,10 @@ import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, DiscreetError, LimitError, RequestError, nearest
 from discreet.core.files import write_whole
+from discreet.core.formula_texts import DEFUSED, RUNS, armed, defused
 from discreet.core.numerics import IntArray
 from discreet.table.counts import Where, is_text
 from discreet.table.flagged_reader import plain_columns_of
-from discreet.table.formula_texts import DEFUSED, RUNS, armed, defused
 from discreet.table.grid import repeated
 from discreet.table.workbook_reader import workbook_tables
 

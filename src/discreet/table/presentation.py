@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from discreet.core.errors import DataError, RequestError, require
-from discreet.table.formula_texts import defused
+from discreet.core.formula_texts import defused
 from discreet.table.kinds import Kind
 from discreet.table.kinds.kind import KINDS
 

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import DataError
-from discreet.table.formula_texts import armed
+from discreet.core.formula_texts import armed
 from discreet.table.kinds import Kind
 from discreet.table.roles import ENDS, PUBLISHED_AS
 

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from discreet.core.errors import LimitError, RequestError, require
+from discreet.core.formula_texts import defused
 from discreet.table.arrow_files import plain_item
 from discreet.table.figures import Figures, decimal_text
-from discreet.table.formula_texts import defused
 from discreet.table.kinds import SUPPRESSED
 from discreet.table.presentation import Presentation
 from discreet.table.workbook_reader import TECHNICAL

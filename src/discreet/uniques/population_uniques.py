@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Unpack
@@ -13,6 +11,7 @@ import numpy.typing as npt
 
 from discreet.core.effort import DrawOptions, Effort
 from discreet.core.errors import RequestError
+from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import Face, Result, brief, columns, figure, html_table
@@ -212,12 +211,9 @@ class PopulationUniques(Result):
 
     def to_csv(self) -> str:
         """Return the risks of every non-empty cell as CSV: its labels, its count, then the columns of the risks."""
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([*self.table.names, "count", *self.record_columns])
+        header = [*self.table.names, "count", *self.record_columns]
         labels = [np.array(one.categories, object)[self.table.codes(one.name)] for one in self.table.dimensions]
-        writer.writerows(zip(*labels, self.table.counts.tolist(), *self.cell_risk().T.tolist(), strict=True))
-        return stream.getvalue()
+        return csv_text(header, zip(*labels, self.table.counts.tolist(), *self.cell_risk().T.tolist(), strict=True))
 
     def face(self, most: int) -> Face:
         """Return the outcome and the estimates."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, NumberArray, xlogx
-from discreet.core.text import columns, figure, html_table
+from discreet.core.text import Face, Result, figure
 from discreet.reading.original import open_original
 from discreet.reading.published import open_released
 from discreet.reading.reading import Reading
@@ -126,7 +126,7 @@ class Association:
 
 
 @dataclass(frozen=True, repr=False)
-class InformationLoss:
+class InformationLoss(Result):
     """How far a release is from its original.
 
     Attributes:
@@ -192,13 +192,9 @@ class InformationLoss:
             f"{self.mean_absolute_error:.2f} on average."
         )
 
-    def __str__(self) -> str:
-        return f"{self.sentence}\n{columns(['information loss', ''], self.rows())}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(["information loss", ""], self.rows(), caption=self.sentence)
+    def face(self, most: int) -> Face:
+        """Return the figures."""
+        return Face(["information loss", ""], self.rows(), self.sentence)
 
 
 def information_loss(table: object, released: object, **reading: object) -> InformationLoss:

@@ -15,6 +15,7 @@ from discreet.cli.deadline import in_time
 from discreet.cli.protect.method_fields import command_of
 from discreet.cli.reading_options import Part, check_parts, opened, parts
 from discreet.core.files import write_text
+from discreet.core.formula_texts import csv_text
 from discreet.protect.suppression import Suppression, Wish
 from discreet.protect.suppression.pattern import STATUSES
 from discreet.protect.suppression.suppression import SENSITIVE
@@ -125,7 +126,7 @@ def _status(found: Suppressed) -> str:
         label = equations.cell(i).values()
         rows.append([*label, value, STATUSES[int(pattern.status[i])], *level, pattern.reason(i)])
     header = [*equations.space.names, "value", "status", "lower", "upper", "sliding", "reason"]
-    return show.csv_text(header, rows)
+    return csv_text(header, rows)
 
 
 def _write_tab(found: Suppressed, path: Path) -> list[Path]:
