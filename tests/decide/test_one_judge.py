@@ -87,7 +87,7 @@ def test_a_ledger_that_holds_only_it_says_what_an_audit_says(tmp_path: Path, see
         assert checked.verdict == "unsafe"
     elif found.verdict == "safe" and not checked.new:
         assert checked.verdict == "safe"
-    # Once it is published, the same is known from it, and is no news.
+    # Once it is published, the same is known from it, and is not new.
     empty.add(release, title="t")
     again = empty.check(release, title="again", **limits)
     assert asked_of(again, release.parts()[0]) == wrong

@@ -67,8 +67,8 @@ def replay_protection(
     arguments = [str(part) for part in data["request"]["arguments"]]
     if arguments[:1] != ["protect"] or any(_writes(part) for part in arguments):
         raise DataError(
-            f"{record} asks for {' '.join(arguments)[:120]!r}, which writes files or is no protection; it was changed "
-            "after it was written: take the record from where it is kept"
+            f"{record} asks for {' '.join(arguments)[:120]!r}, which writes files or is not a protection; it was "
+            "changed after it was written: take the record from where it is kept"
         )
     for number, file in enumerate(data["input"]["files"]):
         stated = Path(file["path"])

@@ -70,6 +70,6 @@ def _read(path: Path) -> dict[str, Json]:
     if not isinstance(found, dict) or "kind" not in found:
         raise DataError(f"{path} is not the data of an assessment or a comparison; name a file that --report wrote")
     if found.pop("edition", "internal") == "public":
-        raise DataError(f"{path} is a public edition, which has left the original behind; name the internal data")
+        raise DataError(f"{path} is a public edition, without the original; name the internal data")
     found.pop("command", None)
     return found

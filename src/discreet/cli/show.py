@@ -146,7 +146,7 @@ def deliver(command: str, result: Told, as_program: bool, output: Path | None, f
                 *(shown(clipped(with_options(one))) if isinstance(one, str) else one for one in objects), **how
             )
 
-    # Labels and messages may hold brackets, which are no markup.
+    # Labels and messages may hold brackets, which are not markup.
     console = Terminal(highlight=False, emoji=False, markup=False)
     face(console)
     if output is not None:

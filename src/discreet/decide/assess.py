@@ -279,4 +279,4 @@ def _method_of(protection: Protect, found: Sensitivity | None, time_limit: float
         return AuditedSuppression.of(protection)
     if isinstance(protection, Method):
         return protection
-    raise RequestError(f"a {type(protection).__name__} is no protection; give a method, its name, or a release")
+    raise RequestError(f"a {type(protection).__name__} is not a protection; give a method, its name, or a release")

@@ -100,7 +100,7 @@ def _expanded(item: object) -> list[GridPoint]:
         )
     if isinstance(item, Method) and not isinstance(item, type):
         return [GridPoint(item.name, dict(item.parameters))]
-    raise RequestError(f"a {type(item).__name__} is no method; give names, as random-rounding:base=3")
+    raise RequestError(f"a {type(item).__name__} is not a method; give names, as random-rounding:base=3")
 
 
 def _from_file(path: Path) -> Sequence[Any]:

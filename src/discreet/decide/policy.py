@@ -200,7 +200,7 @@ class Policy(_Part):
         return made
 
     def asks(self, *, magnitudes: bool) -> bool:
-        """Say whether anything is asked of tables of magnitudes, or of counts, that are no samples.
+        """Say whether anything is asked of tables of magnitudes, or of counts, that are not samples.
 
         Other limits hold for sensitive cells, and without a rule there are none.
         """
@@ -240,7 +240,7 @@ class Policy(_Part):
         holdings = tabulation.holdings is not None
         if self.rules.level == "holding" and not holdings:
             raise RequestError(
-                "the policy looks at holdings (rules.level), but the table knows none; tabulate with the column of "
+                "the policy looks at holdings (rules.level), but the table has none; tabulate with the column of "
                 "holdings (holding=, --holding), or choose the level 'contributor'"
             )
         found = self.judges(bool(tabulation.responses), holdings=holdings)

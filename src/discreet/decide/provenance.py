@@ -122,7 +122,7 @@ class Recorded:
 
 def _refuse_constant(text: str) -> None:
     """Refuse numbers that JSON does not have."""
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def read_record(path: str | Path) -> dict[str, Any]:
@@ -136,10 +136,10 @@ def read_record(path: str | Path) -> dict[str, Any]:
         raise RequestError(f"{file} cannot be read ({error})") from None
     except ValueError as error:
         raise DataError(
-            f"{file} is no record: it is not JSON ({error}); name a record that assess or compare wrote"
+            f"{file} is not a record: it is not JSON ({error}); name a record that assess or compare wrote"
         ) from None
     if not isinstance(data, dict) or "record" not in data or "results" not in data:
-        raise DataError(f"{file} is no record; name a file that assess or compare wrote")
+        raise DataError(f"{file} is not a record; name a file that assess or compare wrote")
     if data["record"] != RECORD:
         raise DataError(
             f"{file} is of version {data['record']!r} of records, but version {RECORD} is read here; update discreet"

@@ -90,7 +90,7 @@ def replay(
 
 def _replayed(kept: _KeptFiles, original: object, workers: int | None, progress: Progress | None) -> Replay:
     if kept.data["kind"] == "protection":
-        raise RequestError(f"{kept.path} is of a command that protects; make it again with discreet replay {kept.path}")
+        raise RequestError(f"{kept.path} is the record of a protection; make it again with discreet replay {kept.path}")
     differences = kept.differences
     source = kept.source(original)
     if (found := Subject.opened(source).sha256()) != (stated := kept.input["original_sha256"]):

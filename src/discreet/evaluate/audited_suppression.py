@@ -269,8 +269,8 @@ def attackers_of(pattern: Pattern) -> list[Attacker]:
         for j in equal[int(member[i])]:
             cell = cells.equations.cell(j)
             if own < 0 or not pattern.problem.demands.sensitive[j]:
-                # A loss is no amount that one adds to a cell, and what others contributed to a cell that is not
-                # sensitive is no secret.
+                # A loss is not an amount that one adds to a cell, and what others contributed to a cell that is not
+                # sensitive is not secret.
                 knows.setdefault(who, []).append(Fact(cell, own, None if others else own))
             elif j not in mine or mine[j].value < own:
                 mine[j] = Contribution(cell, own, others)

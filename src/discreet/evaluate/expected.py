@@ -222,7 +222,7 @@ def _check_method(method: object) -> None:
     name = getattr(method, "name", None)
     if not isinstance(name, str):
         raise RequestError(
-            f"a {type(method).__name__} is no protection; give one, as discreet.protect.RandomRounding(3)"
+            f"a {type(method).__name__} is not a protection; give one, as discreet.protect.RandomRounding(3)"
         )
     make = "discreet.suppress(table, rules)" if name == "suppress" else "its apply(table)"
     raise RequestError(

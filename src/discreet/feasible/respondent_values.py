@@ -1,6 +1,6 @@
 """The values of few respondents, enumerated: every multiset that fits all statistics of a group.
 
-Medians, quantiles, extremes, variances and the Gini coefficient are no sums of figures. Where a group is small, all
+Medians, quantiles, extremes, variances and the Gini coefficient are not sums of figures. Where a group is small, all
 values that its respondents can have are tried, with whatever is known of their number and their sum.
 """
 

@@ -232,7 +232,7 @@ class RecordsOfPlan:
         ties = self.plan.indicators
         spec = self.spec([cluster], [], top)
         if INDICATOR in spec.names:
-            raise RequestError(f"dimension {INDICATOR!r}: equations need this name; call the dimension otherwise")
+            raise RequestError(f"dimension {INDICATOR!r}: equations need this name; give the dimension another name")
         rows = stacked(self.keyed, spec, ties, cluster.variable, self.held, self.said.decimals)
         tree = ties.tree(cluster.variable)
         margins = tuple((*m, *extra) for m in spec.crossed for extra in ((), (INDICATOR,)))

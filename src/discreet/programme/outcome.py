@@ -164,7 +164,7 @@ class ProgrammeOutcome(Result):
                 return None
             clusters = tuple(ClusterOutcome.from_text(text) for text in record["kept"])
         except (OSError, ValueError, LookupError, TypeError, AttributeError, DiscreetError):
-            # A record that is missing or damaged is no reason to stop: everything is made again.
+            # A record that is missing or damaged is not a reason to stop: everything is made again.
             return None
         policy = Policy.load(plan.place(plan.policy) if plan.policy.endswith(".toml") else plan.policy)
         return cls(plan, policy, clusters, folder, inputs, 0)

@@ -233,7 +233,7 @@ def entry_of(plan: Programme, one: ClusterOutcome) -> dict[str, Any]:
         "title": title,
         "population": plan.population,
         "period": period,
-        # What weights represent are no numbers of respondents.
+        # What weights represent are not numbers of respondents.
         "variable": f"count weighted by {weight}" if weight else one.variable,
         "revises": revises,
     }

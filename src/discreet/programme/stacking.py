@@ -1,4 +1,4 @@
-"""Records with several indicators, stacked: one row for each record and each indicator that is no sum of others.
+"""Records with several indicators, stacked: one row for each record and each indicator that is not a sum of others.
 
 The indicators of an equation become the codes of one more dimension. Where the records also hold a sum, it must be what
 the equation says, record by record.

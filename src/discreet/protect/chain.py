@@ -9,7 +9,7 @@ published figures allow, since the true number would tell the true total.
 
 The law of the whole is not stated, so no disclosure risk is claimed for a reader who knows it: people who move leave
 one cell for another, and a swap looks at all cells together. Whoever solves all steps together may narrow intervals, so
-an audit never calls a chain safe. Samples of a fixed size start no chain: the reader would
+an audit never calls a chain safe. Samples of a fixed size cannot start a chain: the reader would
 know the sum of the sample, which bounds every count in it.
 """
 
@@ -68,13 +68,15 @@ class Chain(MethodBase):
         for step in self.steps[:-1]:
             if not isinstance(step, BernoulliSample | TableSwapping | RecordSwapping):
                 raise RequestError(
-                    f"{_called(step)} is no earlier step of a chain; take table-swapping, record-swapping or "
+                    f"{_called(step)} cannot be an earlier step of a chain; take table-swapping, record-swapping or "
                     "bernoulli-sample, and round or perturb after that"
                 )
             if getattr(step, "known_total", False):
-                raise RequestError("a sample of a known total starts no chain: its size would be known exactly")
+                raise RequestError("a sample of a known total cannot start a chain: its size would be known exactly")
         if not isinstance(self.steps[-1], FigureMethod):
-            raise RequestError(f"{_called(self.steps[-1])} ends no chain; round counts, or perturb them by cell keys")
+            raise RequestError(
+                f"{_called(self.steps[-1])} cannot end a chain; round counts, or perturb them by cell keys"
+            )
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -99,8 +101,8 @@ class Chain(MethodBase):
         inner = done.release.inner
         if inner is None or done.release.figures:
             raise RequestError(
-                f"{last[0].name} publishes more than inner counts, which ends no chain; round or perturb the inner "
-                "counts alone, and leave margins out"
+                f"{last[0].name} publishes more than inner counts, which cannot end a chain; round or perturb the "
+                "inner counts alone, and leave margins out"
             )
         made = list(zip(self.steps, [one.release for one in earlier], strict=False))
         kind, figures = _published(table, made, inner, done.release.kind, self.name)

@@ -102,7 +102,7 @@ def check_linkable(original: object) -> None:
             "tables whose noise comes from the keys of their records agree in what they share; protect them one by one"
         )
     if not isinstance(original, Table | Tabulation):
-        raise RequestError(f"a {type(original).__name__} is no table; give tables or tabulations")
+        raise RequestError(f"a {type(original).__name__} is not a table; give tables or tabulations")
     check_counts(original)
     if isinstance(original, Tabulation) and original.weighted is not None:
         raise RequestError(

@@ -208,7 +208,7 @@ def _opened(source: Any, how: Reading, about: Mapping[str, Any], progress: Progr
 
 
 def _guessed(source: Any, how: Reading, about: Mapping[str, Any], error: Any, progress: Progress | None) -> Opened:
-    """Count the rows of what is no table, if they can only be records; otherwise say why it is no table."""
+    """Count the rows of what is not a table, if they can only be records; otherwise say why it is not a table."""
     from discreet.reading.record_guess import columns_of_records, note_of
     from discreet.table.frames import to_arrow
 

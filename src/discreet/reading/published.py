@@ -62,7 +62,7 @@ def open_released(released: object, reading: Reading) -> Any:
     try:
         return counts_of(released, reading)
     except DataError:
-        # Figures that do not add up stay refused; marks and intervals are no counts.
+        # Figures that do not add up stay refused; marks and intervals are not counts.
         with suppress(DiscreetError):
             found = open_release(released, how)
             if any((part.hidden | part.where(lambda kind: kind.spans)).any() for part in found.parts()):

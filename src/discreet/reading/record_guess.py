@@ -18,9 +18,9 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
     """Return the columns by which records are counted: all, if all of them can classify.
 
     Args:
-        arrow: the columns of what is no table.
+        arrow: the columns of what is not a table.
         shown: how messages name it.
-        error: why it is no table, which is raised if it holds no records either.
+        error: why it is not a table, which is raised if it holds no records either.
     """
     names = [str(name) for name in arrow.column_names]
     plain = [f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in arrow.schema]

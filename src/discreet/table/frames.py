@@ -116,7 +116,7 @@ def possible_from_arrow(arrow: pa.Table, dimensions: Sequence[str], where: Where
 
 
 def _refuse_intervals(arrow: pa.Table, where: Where) -> None:
-    """Refuse figures that are published as intervals: they are no counts."""
+    """Refuse figures that are published as intervals: they are not counts."""
     for name in ENDS if set(ENDS) <= set(arrow.column_names) else ():
         texts = arrow[name].cast(pa.string()).fill_null("").to_pylist()
         row = next((row for row, text in enumerate(texts) if text.strip()), None)

@@ -132,7 +132,7 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
 def _confirmations(arrow: pa.Table, found: Sequence[InspectedColumn]) -> tuple[str, ...]:
     """Return how figures are written that no reader takes as they are, with the options that say so."""
     written = [one for one in found[1:] if is_written(one.labels)]
-    # Gaps and decimal commas alone are no reason: other readers say what they lack.
+    # Gaps and decimal commas alone are not a reason: other readers say what they lack.
     usual, labels = ("number", "comma", "word", ""), [label for one in written for label in one.labels]
     if all(form_of(label) in usual and not label.startswith("[") for label in labels):
         return ()

@@ -408,8 +408,8 @@ def _refuse_cut(stated: Sequence[str | None], rows: int) -> None:
     if odd and any(stated):
         told = next(filter(None, odd), "no number of")
         raise DataError(
-            f"the file has {rows:,} rows, but its column {PUBLISHED_AS} tells of {told} rows; it was cut short, or put "
-            "together from several: write the release again"
+            f"the file has {rows:,} rows, but its column {PUBLISHED_AS} says that there are {told} rows; it was cut "
+            "short, or put together from several: write the release again"
         )
 
 

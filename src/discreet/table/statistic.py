@@ -238,7 +238,7 @@ class Statistic(Copied):
         if "range" in given:
             ends = re.fullmatch(r"(-?[0-9]+)?\.\.(-?[0-9]+)?", str(given.pop("range")))
             if ends is None:
-                raise RequestError(f"the range {data['range']!r} is none; write LOW..HIGH, as 0..125")
+                raise RequestError(f"the range {data['range']!r} is not a range; write LOW..HIGH, as 0..125")
             given["least"], given["most"] = (None if end is None else int(end) for end in ends.groups())
         known = [item.name for item in fields(cls)]
         require(given, known, "a statistic has no")
@@ -385,8 +385,8 @@ class StatisticColumn(Copied):
         if share and ((self.values < 0) | (self.values > share)).any() and not self._may_exceed:
             wrong = int(self.values[(self.values < 0) | (self.values > share)][0])
             raise DataError(
-                f"{self.name} is {wrong / 10**self.decimals:g}, which is no share of a whole; where it is a ratio, say "
-                "so (ratio, times=100)"
+                f"{self.name} is {wrong / 10**self.decimals:g}, which is not a share of a whole; where it is a "
+                "ratio, say so (ratio, times=100)"
             )
 
     @property

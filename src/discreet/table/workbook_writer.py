@@ -111,7 +111,7 @@ class WorkbookSheet:
             raise RequestError(f"two categories of {name!r} are shown as {twice!r}; give each a label of its own")
         for text in (name, *found):
             if ODD.search(text) or len(text) > LONGEST:
-                raise RequestError(f"{text[:40]!r} cannot stand in a cell of Excel; rename it, or write .csv")
+                raise RequestError(f"{text[:40]!r} cannot be written into a cell of Excel; rename it, or write .csv")
         return found
 
     def place(self) -> dict[str, Any]:
@@ -297,7 +297,7 @@ class _Book:
                 cell = page.cell(row, column)
                 if isinstance(item, str):
                     if ODD.search(item):
-                        raise RequestError(f"{item[:40]!r} cannot stand in a cell of Excel; change it")
+                        raise RequestError(f"{item[:40]!r} cannot be written into a cell of Excel; change it")
                     cell.value = defused(item) if self.defuse else item
                     cell.data_type = "s"
                 elif isinstance(item, ShownStatistic):

@@ -76,7 +76,7 @@ def source_of(
         if kind == "database":
             return Source(kind, paths, query=_selection(paths, table, query))
         if table is not None or query is not None:
-            raise RequestError(f"{paths[0]} is no database; table and query belong to a .duckdb file")
+            raise RequestError(f"{paths[0]} is not a database; table and query belong to a .duckdb file")
         for path in paths:
             _check_readable(path)
         return Source(kind, paths, encoding=encoding, delimiter=delimiter, decimal=decimal)

@@ -214,7 +214,7 @@ def _specification(
     for what, listed in (("hierarchies", trees), ("missing_codes", lost)):
         for name in listed:
             if name not in names:
-                raise RequestError(f"{what} names {name!r}, which is no dimension; {nearest(name, names)}")
+                raise RequestError(f"{what} names {name!r}, which is not a dimension; {nearest(name, names)}")
     dimensions = []
     for one in given:
         base = DimensionSpec(one) if isinstance(one, str) else one

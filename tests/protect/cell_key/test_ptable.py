@@ -260,7 +260,7 @@ def test_the_layouts_of_other_tools() -> None:
         ("i;j;p;v\n0;0;1;0\n1;x;1;0\n", "line 3"),
         ("i;j;p;v;p_int_ub\n0;0;1;0;1\n1;0;0.5;-1;0.4\n1;2;0.5;1;1\n", "0.5, but 0.4 is stated"),
         ("i;j;p;v;type\n0;0;1;0;even\n", "is for magnitudes"),
-        ("i;j;p;v\n0;0;1;0\n1;0;-0.5;-1\n1;2;1.5;1\n", "they are 1 together"),
+        ("i;j;p;v\n0;0;1;0\n1;0;-0.5;-1\n1;2;1.5;1\n", "they must add up to 1"),
     ],
 )
 def test_files_that_are_no_perturbation_tables(text: str, reason: str, tmp_path: Path) -> None:

@@ -29,14 +29,14 @@ def read_shapes(path: str | Path, zones: Sequence[str]) -> dict[str, tuple[Ring,
     except OSError as error:
         raise RequestError(f"{path} cannot be read ({error.strerror}); check the name and the folder") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise DataError(f"{path} is no GeoJSON file with features; give a FeatureCollection") from None
+        raise DataError(f"{path} is not a GeoJSON file with features; give a FeatureCollection") from None
     found = max(tried.values(), key=len, default={})
     if not found:
         raise DataError(f"{path}: no property of its features names a zone such as {next(iter(zones))!r}; add one")
     try:
         return {zone: _rings(found[zone]) for zone in zones if zone in found}
     except (ValueError, KeyError, TypeError, IndexError):
-        raise DataError(f"{path} has a feature that is no polygon of numbers; give polygons only") from None
+        raise DataError(f"{path} has a feature that is not a polygon of numbers; give polygons only") from None
 
 
 def _rings(geometry: Mapping[str, Any]) -> tuple[Ring, ...]:

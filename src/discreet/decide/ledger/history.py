@@ -109,7 +109,7 @@ class History:
         if lost := sorted(set(self.entries) ^ set(bodies)):
             raise DataError(
                 f"{path}: release {lost[0]} is {'there' if lost[0] in bodies else 'listed'}, but "
-                f"{'no event tells of it' if lost[0] in bodies else 'its figures are gone'}; restore the ledger from "
+                f"{'no event names it' if lost[0] in bodies else 'its figures are gone'}; restore the ledger from "
                 "a copy"
             )
 

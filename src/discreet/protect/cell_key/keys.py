@@ -81,7 +81,7 @@ def with_record_keys(records: object, columns: Sequence[str], secret: str | byte
     """Return the records as an Arrow table with a column of keys; see :func:`record_keys`."""
     arrow = read_columns(records)
     if name in arrow.column_names:
-        raise RequestError(f"the records have a column {name!r} already; name the column of keys otherwise")
+        raise RequestError(f"the records have a column {name!r} already; give the column of keys another name")
     import pyarrow as pa
 
     return arrow.append_column(name, pa.array(record_keys(arrow, columns, secret)))

@@ -105,7 +105,7 @@ def _households(
     largest = int(sizes.max())
     if largest > LARGEST_HOUSEHOLD:
         raise DataError(
-            f"household {labels[int(np.argmax(sizes))]!r} has {largest:,} members; {household!r} is no column "
+            f"household {labels[int(np.argmax(sizes))]!r} has {largest:,} members; {household!r} is not a column "
             "of households"
         )
     order = np.lexsort((people.match, unit))

@@ -60,7 +60,7 @@ class Input:
         text = f"trim(CAST({quoted(column)} AS VARCHAR))"
         if (self.source.decimal or self._decimal(column)) == ",":
             text = f"replace({text}, ',', '.')"
-        # Other programs write NaN for what is missing; it is no number.
+        # Other programs write NaN for what is missing; it is not a number.
         return f"TRY_CAST(nullif({text}, '') AS DOUBLE)"
 
     def _decimal(self, column: str) -> str:
