@@ -25,8 +25,8 @@ WIDEST = 64
 """The largest radius, in bases, that is tried by integer programming. A round choice: radii are doubled, and tables
 without a zero-restricted rounding nearly always have one within a base or two."""
 MANY = 2_000
-"""With more figures than this, an interior-point method finds the corner of a table that is not a network: of 20 × 20 × 20
-cells in a tenth of the time that the simplex method takes."""
+"""With more figures than this, an interior-point method finds the corner of a table that is not a network: of
+20 × 20 × 20 cells in a tenth of the time that the simplex method takes."""
 FEW = 250
 """Figures that the linear program leaves between their neighbours up to which the best rounding is proved unasked: a
 second for 10 × 10 × 10 cells, where 12 × 12 × 12 take half a minute and larger tables do not end."""
