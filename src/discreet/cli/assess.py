@@ -41,7 +41,9 @@ class Asked:
     draws: Annotated[int, in_decide("How many populations to draw for a sample.", min=2)] = 1000
     time_limit: Annotated[
         float | None,
-        in_decide("Seconds for all of it, what is unfinished is never safe; or 60 per search and audit.", min=0.0),
+        in_decide(
+            "Seconds for all of it; by default 60 per search and audit. What is unfinished is never safe.", min=0.0
+        ),
     ] = None
 
     def protection(self, read: OriginalOptions, beside: Mapping[str, Statistic]) -> tuple[Protect, dict[str, Path]]:

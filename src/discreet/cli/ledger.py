@@ -28,7 +28,7 @@ ledger = group("ledger", "Keep what has been published, and check new releases a
 
 File = Annotated[Path | None, argument("What is published: .csv, .parquet, .xlsx or .tab.", "RELEASE")]
 Id = Annotated[str | None, argument("The release's id, or its title.", "ID")]
-Tried = Annotated[str | None, option("A bundled table: try it on a ledger that holds it and is gone afterwards.")]
+Tried = Annotated[str | None, option("A bundled table, tried on a temporary ledger that holds it.")]
 Reason = Annotated[str, option("Why, for the record.")]
 
 
@@ -196,7 +196,7 @@ def entries(example: Tried = None, *, kept: LedgerFile) -> None:
 def verify(
     head: Annotated[str | None, option("A head of the chain that was kept elsewhere, as a check prints it.")] = None,
     whole: Annotated[
-        bool, option("A ledger of an earlier version lacks nothing, though no -wal file is by it.")
+        bool, option("Nothing is missing from a ledger of an earlier version, though its -wal file is.")
     ] = False,
     example: Tried = None,
     *,

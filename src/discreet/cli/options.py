@@ -26,7 +26,7 @@ EACH = 60.0
 Example = Annotated[
     str | None, option("A bundled table: country_of_birth, mode_of_travel, sex, religion, cholesterol or territory.")
 ]
-ExampleRecords = Annotated[str | None, option("A bundled table, of which everybody is a record: sex, religion…")]
+ExampleRecords = Annotated[str | None, option("A bundled table with everybody in it as a record: sex, religion…")]
 Policy = Annotated[str, option("A profile or a .toml file.")]
 Population = Annotated[int, option("N, the number of people in the population.", "--population-size", "-N")]
 TimeLimit = Annotated[float | None, option("Seconds; what is unfinished by then is never called safe.", min=0.0)]
@@ -36,7 +36,9 @@ Author = Annotated[str, in_output("Who answers for an internal report, shown whe
 ReportDate = Annotated[str, in_output("The day beside the author.")]
 HeadOf = Annotated[Path | None, in_output("A ledger: the head of its chain is kept in an internal report.")]
 Report = Annotated[Path | None, in_output("Write a report: .html, .md, .json or .pdf.")]
-KeepFormulas = Annotated[bool, in_output("Leave labels as they are that a spreadsheet would run as formulas.")]
+KeepFormulas = Annotated[
+    bool, in_output("Keep labels as they are, even those that a spreadsheet would run as formulas.")
+]
 Top = Annotated[int, in_output("How many of the worst slices to show.", min=0)]
 Seed = Annotated[
     int | None,

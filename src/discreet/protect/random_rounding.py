@@ -77,7 +77,7 @@ class RandomRounding(Rounding):
 
     margins: bool = field(default=False, metadata=WITH_MARGINS)
     additive: bool = field(
-        default=False, metadata=option("Margins of records are sums of what is published, and tell nothing more.")
+        default=False, metadata=option("Margins of records are sums of what is published, and reveal nothing more.")
     )
     name: ClassVar[str] = "random-rounding"
     told: ClassVar[tuple[str, ...]] = ("base",)

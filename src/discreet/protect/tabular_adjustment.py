@@ -55,7 +55,7 @@ class TabularAdjustment(MethodBase):
 
     rules: tuple[Rule, ...]
     response: str | None = field(default=None, metadata=UNLISTED)
-    norm: Norm = field(default="absolute", metadata=option("absolute or squared changes are least."))
+    norm: Norm = field(default="absolute", metadata=option("Keep absolute or squared changes as small as possible."))
     weights: Weights = field(default="equal", metadata=option("equal, or inverse: changes relative to figures."))
     radius: float | None = field(
         default=None, metadata=option("Largest change of figures that are not sensitive, in %.")
