@@ -42,7 +42,7 @@ class Asked:
     time_limit: Annotated[
         float | None,
         in_decide(
-            "Seconds for all of it; by default 60 per search and audit. What is unfinished is never safe.", min=0.0
+            "Seconds for all of it, by default 60 per search and audit; what is unfinished is never safe.", min=0.0
         ),
     ] = None
 
