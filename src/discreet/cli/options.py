@@ -36,9 +36,7 @@ Author = Annotated[str, in_output("Who answers for an internal report, shown whe
 ReportDate = Annotated[str, in_output("The day beside the author.")]
 HeadOf = Annotated[Path | None, in_output("A ledger: the head of its chain is kept in an internal report.")]
 Report = Annotated[Path | None, in_output("Write a report: .html, .md, .json or .pdf.")]
-KeepFormulas = Annotated[
-    bool, in_output("Keep labels as they are, even those that a spreadsheet would run as formulas.")
-]
+KeepFormulas = Annotated[bool, in_output("Keep labels that a spreadsheet would run as formulas as they are.")]
 Top = Annotated[int, in_output("How many of the worst slices to show.", min=0)]
 Seed = Annotated[
     int | None,
