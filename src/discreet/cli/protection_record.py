@@ -60,7 +60,7 @@ def replay_protection(
     record: Path, data: Mapping[str, Any], original: Path | None, perform: Perform, progress: Progress
 ) -> Replay:
     """Run the command of a record again in a folder of its own, and compare what it writes and says."""
-    from discreet.decide.provenance import canonical, read_record, versions
+    from discreet.decide.provenance import canonical, other_versions, read_record
     from discreet.decide.replay import Replay, different
 
     differences: list[str] = []
@@ -93,10 +93,7 @@ def replay_protection(
     same = canonical(results) == canonical(recorded)
     if not same:
         differences += islice(different(recorded, results), 1000)
-    now, then = versions(), data["versions"]
-    notes = tuple(
-        f"{n} is {now.get(n)} here, and was {then.get(n)}" for n in sorted({*now, *then}) if now.get(n) != then.get(n)
-    )
+    notes = other_versions(data["versions"])
     identical = made["request"] == data["request"] and not notes
     verdict = f"released by {results['method']}"
     return Replay(str(record), same and not differences, identical, tuple(differences), notes, verdict, verdict)

@@ -52,6 +52,16 @@ def versions() -> Mapping[str, str]:
     return MappingProxyType(found)
 
 
+def other_versions(then: Mapping[str, str]) -> tuple[str, ...]:
+    """Say which packages have other versions here than a record says."""
+    now = versions()
+    return tuple(
+        f"{name} is {now.get(name, 'missing')} here, and was {then.get(name, 'missing')}"
+        for name in sorted({*now, *then})
+        if now.get(name) != then.get(name)
+    )
+
+
 class Recorded:
     """What assessments and comparisons share: they are recorded, reported and shown in notebooks."""
 

@@ -17,7 +17,7 @@ from discreet.decide.assessment import Assessment, Request
 from discreet.decide.compare import Comparison, compare_points
 from discreet.decide.compared_methods import ComparisonPlan, GridPoint
 from discreet.decide.policy import Policy
-from discreet.decide.provenance import canonical, read_record, versions
+from discreet.decide.provenance import canonical, other_versions, read_record
 from discreet.decide.subject import Subject
 from discreet.reading.opened import Opened
 from discreet.reading.original import open_original
@@ -102,15 +102,10 @@ def _replayed(kept: _KeptFiles, original: object, workers: int | None, progress:
     same = canonical(results) == canonical(recorded)
     if not same:
         differences += islice(different(recorded, results), 1000)
-    now, then = versions(), kept.data["versions"]
-    notes = [
-        f"{name} is {now.get(name, 'missing')} here, and was {then.get(name, 'missing')}"
-        for name in sorted({*now, *then})
-        if now.get(name) != then.get(name)
-    ]
+    notes = other_versions(kept.data["versions"])
     identical = made.record_text() == kept.path.read_text(encoding="utf-8")
     verdicts = (_verdict(results), _verdict(recorded))
-    return Replay(str(kept.path), same and not differences, identical, tuple(differences), tuple(notes), *verdicts)
+    return Replay(str(kept.path), same and not differences, identical, tuple(differences), notes, *verdicts)
 
 
 class _KeptFiles:
