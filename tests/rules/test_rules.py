@@ -296,9 +296,9 @@ def test_what_the_table_does_not_know() -> None:
     table = table_of([1, 2, 3], top=2)
     with pytest.raises(RequestError, match=r"keeps 2; tabulate again with more of them \(top=3\)"):
         sensitivity(table, [Dominance(3, 85)])
-    with pytest.raises(RequestError, match="knows of no holdings"):
+    with pytest.raises(RequestError, match="the table has no holdings"):
         sensitivity(table, [PPercent(10, level="holding")])
-    with pytest.raises(RequestError, match="knows of no weights"):
+    with pytest.raises(RequestError, match="the table has no weights"):
         sensitivity(table, [PPercent(10, weighted=True)])
     with pytest.raises(RequestError, match="no response 'y'"):
         sensitivity(table, [PPercent(10)], response="y")
