@@ -8,10 +8,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.files import file_sha256, write_text
+from discreet.core.json_types import JsonObject
 from discreet.core.progress import Progress
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ def write_protection_record(
 
 
 def replay_protection(
-    record: Path, data: Mapping[str, Any], original: Path | None, perform: Perform, progress: Progress
+    record: Path, data: JsonObject, original: Path | None, perform: Perform, progress: Progress
 ) -> Replay:
     """Run the command of a record again in a folder of its own, and compare what it writes and says."""
     from discreet.decide.provenance import canonical, other_versions, read_record

@@ -10,11 +10,10 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.files import write_text
-from discreet.core.json_types import Json
+from discreet.core.json_types import Json, JsonObject
 from discreet.decide.json_data import plain
 from discreet.decide.policy import Policy
 from discreet.decide.subject import Subject
@@ -73,13 +72,13 @@ class Recorded:
         """Return everything as plain data."""
         raise NotImplementedError
 
-    def results(self) -> dict[str, Any]:
+    def results(self) -> JsonObject:
         """Return what was found as plain data, without how it was made."""
         results = self.to_dict()
         results.pop("record")
         return results
 
-    def made_by(self, request: Mapping[str, object], source: Opened | None) -> dict[str, Any]:
+    def made_by(self, request: Mapping[str, object], source: Opened | None) -> JsonObject:
         """Return the record: where the original came from, and what was asked, as plain data."""
         results = self.results()
         return {
@@ -135,7 +134,7 @@ def _refuse_constant(text: str) -> None:
     raise ValueError(f"{text} is not a number")
 
 
-def read_record(path: str | Path) -> dict[str, Any]:
+def read_record(path: str | Path) -> JsonObject:
     """Read a record, and refuse one that was changed or is of a newer version."""
     file = Path(path)
     try:

@@ -10,7 +10,7 @@ from typing import Any
 
 from discreet.core.errors import DataError, RequestError, undamaged
 from discreet.core.files import file_sha256
-from discreet.core.json_types import Json
+from discreet.core.json_types import Json, JsonObject
 from discreet.core.progress import Progress
 from discreet.decide.assess import assess_subject
 from discreet.decide.assessment import Assessment, Request
@@ -146,7 +146,7 @@ class _KeptFiles:
         asked = Request(policy, **{**request, "protection": self._protection(request)})
         return assess_subject(Subject.opened(source), asked, source=source, workers=workers, progress=progress)
 
-    def _protection(self, request: dict[str, Any]) -> Any:
+    def _protection(self, request: JsonObject) -> Any:
         """Return the protection that was asked for; a release that was judged is read again from its file."""
         given = request["protection"]
         if not isinstance(given, dict) or "release_sha256" not in given:
@@ -174,7 +174,7 @@ class _KeptFiles:
             self.differences.append(f"{path} was changed: its hash is {found[:16]}…, recorded is {stated[:16]}…")
 
 
-def _verdict(results: dict[str, Any]) -> str:
+def _verdict(results: JsonObject) -> str:
     """Return the outcome in a word or two: the verdict, or which method to take."""
     if results["kind"] != "comparison":
         return str(results["verdict"])

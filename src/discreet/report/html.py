@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from discreet.core.json_types import JsonObject
 from discreet.report.cells import LISTED
 from discreet.report.edition import edition_of
 from discreet.report.heat_map_pages import details_of, paged_tables
@@ -57,7 +58,7 @@ def _rendered(template: str, view: Mapping[str, object], **sources: str) -> str:
     return environment().get_template(template).render(view=view, **texts)
 
 
-def fixed_text(data: Mapping[str, Any]) -> list[str]:
+def fixed_text(data: JsonObject) -> list[str]:
     """Return what reports say whatever the values: headings, explanations, and how many figures and parts there are."""
     texts = [*map(source, TEMPLATES), *WORDS.values(), *MADE.values()]
     texts += [f"{step.name} {step.meaning}" for step in STEPS]

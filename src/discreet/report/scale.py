@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from discreet.core.json_types import JsonObject
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def is_shown(row: Mapping[str, object]) -> bool:
     return row.get("basis") != "not shown"
 
 
-def bits_of(row: Mapping[str, Any]) -> float | None:
+def bits_of(row: JsonObject) -> float | None:
     """Return how many bits are left, None for no bound; where that is not shown, at most those of the interval.
 
     >>> bits_of({"bits": None, "basis": "not shown", "lower": 1, "upper": 4})

@@ -6,12 +6,11 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import DataError, DiscreetError
-from discreet.core.json_types import Json
+from discreet.core.json_types import Json, JsonObject
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.kinds import Kind
@@ -92,7 +91,7 @@ def _part(part: Figures) -> dict[str, Json]:
     }
 
 
-def _figures(data: Mapping[str, Any]) -> Figures:
+def _figures(data: JsonObject) -> Figures:
     names = data["dimensions"]
     size = len(data["values"])
     return Figures(
