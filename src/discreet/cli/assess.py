@@ -141,8 +141,8 @@ def assess(
     """Say whether a table may be released: as it is, after protection, or not at all, and why.
 
     The whole path under one policy: rules, risk, protection, audit, risk after, utility. By default it proposes the
-    cheapest protection that the policy allows and that meets it. From a record (--record), discreet replay makes the
-    assessment again. Exit code 1 if the table must not be released.
+    first protection of the policy that meets it. From a record (--record), discreet replay makes the assessment again.
+    Exit code 1 if the table must not be released.
 
     Examples:
         discreet assess table.csv  # may this table be published, and how?

@@ -195,7 +195,7 @@ def audit(
     work: Work,
     shown: Shown,
 ) -> None:
-    """Work out what can be worked out from what is published: intervals, bits, risk, and the proof of each.
+    """Find out what can be worked out from what is published: intervals, bits, risk, and the proof of each.
 
     With --rule and --original, every cell that the rules call sensitive must reach its protection levels. Exit code 0
     if every hidden figure is safe; 1 if some are not, or if time ran out.

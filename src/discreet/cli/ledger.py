@@ -143,7 +143,7 @@ def add(
     original: Annotated[Path | None, option("The true table: kept beside the ledger, readable by you alone.")] = None,
     kept: LedgerFile,
 ) -> None:
-    """Record a release as published. When this ends, it is on disk; a ledger is begun if there is none.
+    """Record a release as published. It is on disk when the command ends; a ledger that does not exist is made.
 
     Examples:
         discreet ledger add release.csv --title 'Firms by size' --period 2024  # what is published today
@@ -286,7 +286,7 @@ def withdraw(
     *,
     kept: LedgerFile,
 ) -> None:
-    """Mark a release as taken back. Readers may have kept it, so checks still count it unless nobody saw it.
+    """Mark a release as withdrawn. Readers may have kept it, so checks still count it unless nobody saw it.
 
     Examples:
         discreet ledger withdraw 3f2a91 --reason 'wrong year'  # take a release back
