@@ -64,7 +64,7 @@ class LazyGroup(TyperGroup):
 
     @commands.setter
     def commands(self, none: object) -> None:
-        """There are none before they are asked for."""
+        """No command exists before it is asked for."""
 
 
 def _loaded(home: str, name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Values of options taken as they stand; what checks the others is loaded only where there are others.
+"""Values of options taken as they are; what checks the others is loaded only if there are others.
 
 Typer builds an adapter of pydantic for every option of a command, given or not, which takes a third of the time of a
 small command. Texts, paths and plain numbers need none; anything else, and every complaint, is left to typer.

@@ -289,7 +289,7 @@ def _listen() -> None:
     events: Any = numba_events
 
     class Announcer(events.Listener):  # type: ignore[misc]
-        """Counts the kernels that are compiled for one call; what else this process compiles is not ours to tell of."""
+        """Counts the kernels that are compiled for one call; what else is compiled is not ours to report."""
 
         label, done, total, depth = "", 0, 0, 0
 

@@ -1,4 +1,4 @@
-"""How much work is done: draws, seconds and threads, from which seed, and who is told how far it is."""
+"""How much work is done: draws, seconds and threads, the seed, and who is told about progress."""
 
 from __future__ import annotations
 

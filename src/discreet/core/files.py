@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and are read by whom they are meant for."""
+"""Files that are written whole or not at all, and readable only by those they are meant for."""
 
 from __future__ import annotations
 

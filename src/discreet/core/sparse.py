@@ -1,6 +1,6 @@
 """Sparse rows: their sums and products, which row an entry is in, parts that share no row, and rows told apart.
 
-Row e of compressed rows holds the entries from ``starts[e]`` up to ``starts[e + 1]``. Whoever states equations shares
+Row e of compressed rows holds the entries from ``starts[e]`` up to ``starts[e + 1]``. All that state equations share
 this bookkeeping; how they are solved is not here.
 """
 

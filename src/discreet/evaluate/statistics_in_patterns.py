@@ -1,8 +1,8 @@
 """Suppression with statistics of true values in its equations: what is published of them, and what that costs.
 
-A percentage beside a hidden count tells of the count. It can be hidden with it; or other counts are hidden, so that the
-percentage leaves enough open. Both are found here, the second by a search whose equations hold every statistic that is
-to be published; and whatever is found is audited with these statistics beside it.
+A percentage beside a hidden count says something about the count. Either it is hidden too, or other counts are hidden
+until the percentage leaves enough open. Both are found here, the second by a search whose equations hold every
+statistic that is to be published; and whatever is found is audited with these statistics beside it.
 """
 
 from __future__ import annotations

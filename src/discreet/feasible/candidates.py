@@ -1,7 +1,7 @@
 """Tables that are said to fit what is published, checked one by one.
 
-Whoever hid figures knows tables that show what can still be. None of them is believed: one counts only if it keeps
-every equation and every range in integers. What such tables attain needs no search.
+A method that hides figures knows tables that show what remains possible. None of them is trusted: a table counts only
+if it keeps every equation and every range in integers. What such tables attain needs no search.
 """
 
 from __future__ import annotations

@@ -8,9 +8,9 @@ from the figures and the method, and the release states them. How many people mo
 published figures allow, since the true number would tell the true total.
 
 The law of the whole is not stated, so no disclosure risk is claimed for a reader who knows it: people who move leave
-one cell for another, and a swap looks at all cells together. Whoever solves all steps together may narrow intervals, so
-an audit never calls a chain safe. Samples of a fixed size cannot start a chain: the reader would
-know the sum of the sample, which bounds every count in it.
+one cell for another, and a swap looks at all cells together. A reader who solves all steps together may narrow the
+intervals, so an audit never calls a chain safe. Samples of a fixed size cannot start a chain: the reader would know the
+sum of the sample, which bounds every count in it.
 """
 
 from __future__ import annotations
@@ -184,7 +184,7 @@ def _kinds(step: MethodBase, release: Release, layout: FullTable, most: int) -> 
     ``most`` is the largest total that the published figures allow.
     """
     if isinstance(step, BernoulliSample):
-        # A sample tells of sums what it tells of their cells.
+        # A sample says of sums what it says of their cells.
         return (release.kind, Sampled()), np.where(layout.inner[layout.kept], 0, 1)
     part = release.figures[0]
     if not np.array_equal(part.codes, np.stack(layout.full.grid.decode(layout.full.cells[layout.kept]), axis=1)):

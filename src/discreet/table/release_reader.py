@@ -364,7 +364,7 @@ def _unpivoted(taken: StatisticTexts, name: str, keys: Sequence[str], where: Whe
 
 
 def _refuse_totals(labels: Labels, trees: Trees, total: str) -> None:
-    """Refuse categories that are named like a margin, and are none."""
+    """Refuse categories that are named like a margin, but are not."""
     for name, coded in labels.items():
         known = {total, *(code for tree in trees.get(name, ()) for code in tree.codes)}
         others = [label for label in coded.categories if label not in known]

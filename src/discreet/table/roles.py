@@ -296,7 +296,7 @@ def _proposed(arrow: pa.Table, names: Sequence[str]) -> str:
 
 
 def numeric(column: pa.ChunkedArray, beside: Sequence[str] = MARKS) -> bool:
-    """Say whether a column holds numbers, apart from marks, margins and gaps; codes such as 01 are none."""
+    """Say whether a column holds numbers, apart from marks, margins and gaps; codes such as 01 are not."""
     texts = _texts(column, beside)
     texts = texts.filter(pc.invert(pc.match_substring_regex(texts, GAP)))
     numbers = len(texts) and pc.all(pc.match_substring_regex(texts, NUMBER)).as_py()

@@ -1,7 +1,7 @@
 """Statistics in files: columns of their own, in brackets behind figures, or side by side in cross-tables.
 
-Nothing is guessed: what a column of statistics is, how numbers are written and which signs are notes is said by
-whoever reads the file. What is not said is refused as no number.
+Nothing is guessed: whoever reads the file says what a column of statistics is, how numbers are written and which signs
+are notes. Entries that this does not explain are refused.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Connections that say nothing: a request that does not begin in time is hung up on."""
+"""Silent connections: one whose request does not begin in time is closed."""
 
 from __future__ import annotations
 

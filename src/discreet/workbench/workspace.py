@@ -142,7 +142,7 @@ class Workspace:
         self.session(name).state = state
 
     def did(self, order: Order, printed: str) -> None:
-        """Note a command that a session ran, its verdict if it judges, and what tells apart what it printed."""
+        """Note a command that a session ran, its verdict if it judges, and the digest of what it printed."""
         session = self.session(order.session)
         entry = {"arguments": order.arguments, "command": order.command, "result": digest(printed)}
         if session.steps[-1:] != [entry]:
@@ -278,7 +278,7 @@ def _hashed(stream: IO[bytes]) -> str:
 
 
 def digest(printed: str) -> str:
-    """Return what tells apart what a command printed."""
+    """Return the digest of what a command printed."""
     return hashlib.sha256(printed.encode()).hexdigest()
 
 

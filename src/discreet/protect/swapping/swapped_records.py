@@ -17,7 +17,8 @@ from discreet.protect.record_rows import arrow_records, column_codes, like, rows
 from discreet.protect.swapping.pairs import SwapPlan, SwapReport, Units, choose, counts_in
 
 LARGEST_HOUSEHOLD = 500
-"""Larger households than this are taken for a column that is none: a round choice, above any private household."""
+"""If a household is larger than this, the column is taken to hold something else: a round choice, above any private
+household."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -54,7 +54,7 @@ class Input:
         return self.types[column].split("(")[0] in TEXTS
 
     def number(self, column: str) -> str:
-        """Return the expression of a column as a floating number, missing where it is none."""
+        """Return the expression of a column as a floating number, missing where it is not a number."""
         if self.is_number(column):
             return f"CAST({quoted(column)} AS DOUBLE)"
         text = f"trim(CAST({quoted(column)} AS VARCHAR))"
