@@ -123,7 +123,7 @@ def audit(
         precision: for the law ``"tables"``, twice the standard error in bits at which drawing stops.
         seed: makes drawing reproducible.
         workers: threads.
-        progress: told how far the work is.
+        progress: called as the work advances.
 
     >>> both = {"row": [1, 2, 3, "Total"], "column": [1, 2, "Total"]}
     >>> geurts = Figures.from_array([[None, None, 7], [None, None, 3], [3, 3, 6], [9, 7, 16]], both)

@@ -92,7 +92,7 @@ def assess(
         time_limit: seconds for each search for a protection, and for each audit (60); the best found by then is judged,
             and what is not finished is said and never called safe. None lets all of it take its time.
         workers: threads.
-        progress: told how far the work is.
+        progress: called as the work advances.
         by, value, contributor, …: how a file or frame is read, as for :func:`discreet.tabulate` and
             :func:`discreet.read_table`; ``response`` is the magnitude, where the table has several.
 

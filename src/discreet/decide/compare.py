@@ -266,7 +266,7 @@ def compare(
             is measured, and suppression is tried with them dropped, kept where that is safe, coarser, and as ranges.
         time_limit: seconds for each search and each audit (60); what is not finished then does not meet the policy.
         workers: threads.
-        progress: told how far the work is.
+        progress: called as the work advances.
         by, value, contributor, …: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> import discreet

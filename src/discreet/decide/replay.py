@@ -82,7 +82,7 @@ def replay(
         record: the file that an assessment or comparison wrote.
         original: the original, where it lies elsewhere than the record says or was not in a file.
         workers: threads; results do not depend on them.
-        progress: told how far the work is.
+        progress: called as the work advances.
     """
     with undamaged(str(record), "assess or compare again"):
         return _replayed(_KeptFiles(Path(record)), original, workers, progress)

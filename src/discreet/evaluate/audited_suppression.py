@@ -118,7 +118,7 @@ def suppress(
         rules: what makes a cell sensitive; see :class:`~discreet.protect.suppression.Suppression` for all options.
         form: suppressed cells are published as ``"marks"``, ``"intervals"`` or ``"synthetic"`` values.
         workers: threads of the audit.
-        progress: told how far the work is.
+        progress: called as the work advances.
         options: ``method``, ``cost``, ``wishes`` and the other parameters of the method; and how files or frames are
             read, as for :func:`discreet.assess`.
 

@@ -181,7 +181,7 @@ def expected_risk(
         draws: how many releases are drawn (1,000); the largest number when a precision is asked for is 1,000 times it.
         seed: makes the draws reproducible, whatever the number of workers.
         workers: threads; by default one per core.
-        progress: told how far the work is.
+        progress: called as the work advances.
         by, value, contributor, …: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> import discreet

@@ -1,4 +1,4 @@
-"""Group disclosure: a row of a frequency table that tells something of everybody in it.
+"""Group disclosure: a row of a frequency table that gives something away about everybody in it.
 
 If all people of a row are in one cell, whoever knows that somebody is in the row knows the cell. A few people outside
 it know that they are outside; if they pool what they know, they know the cell of all the others.

@@ -33,7 +33,7 @@ class StudyEffort:
         draws: random tables, per table or per sample; None for the study's own number.
         seed: makes the draws reproducible, whatever the number of workers.
         workers: threads.
-        progress: told how far the work is.
+        progress: called as the work advances.
     """
 
     samples: int | None = None

@@ -101,7 +101,7 @@ def tabulate(records: object, by: TableSpec | By, **options: Unpack[Options]) ->
       the decimal sign from the numbers.
     - ``memory``: how much memory the embedded engine may use before it works on disk.
     - ``workers``: threads of the embedded engine; one per core by default.
-    - ``progress``: told how far the work is.
+    - ``progress``: called as the work advances.
 
     >>> import pandas as pd
     >>> firms = pd.DataFrame({"region": ["n", "n", "n", "s"], "turnover": [59, 40, 1, 7]})

@@ -265,7 +265,7 @@ def population_uniques(
         draws: populations drawn where an exact law takes too long (2,000).
         seed: for drawing.
         workers: threads of the model selection.
-        progress: told how far the work is.
+        progress: called as the work advances.
         by, value, contributor, …: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> table = Table.from_array([[4, 8, 1, 15, 12], [6, 7, 5, 11, 9]], ["sex", "years"])

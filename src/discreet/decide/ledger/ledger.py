@@ -298,7 +298,7 @@ class Ledger:
                 (10 by default); None for all.
             time_limit: seconds for all of it; what is not finished then is not called safe.
             workers: threads.
-            progress: told how far the work is.
+            progress: called as the work advances.
         """
         release = open_release(release)
         effort, rest = Effort().among(options, WorkOptions)
