@@ -9,6 +9,7 @@ from pathlib import Path
 from discreet.core.errors import RequestError
 from discreet.core.files import file_sha256
 from discreet.table import Table
+from discreet.table.arrow_files import Backend
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Level
 
@@ -27,7 +28,7 @@ class Opened:
     path: Path | None = None
     said: Mapping[str, object] = field(default_factory=dict)
     note: str = ""
-    backend: str | None = None
+    backend: Backend | None = None
     others: Mapping[str, Path] = field(default_factory=dict)
     counts: Table | None = None
     response: str | None = None
