@@ -58,6 +58,18 @@ def number_text(value: float | None, decimals: int | None = None) -> str:
     return f"{int(value):,}" if float(value).is_integer() else f"{value:,.6f}".rstrip("0").rstrip(".")
 
 
+def decimal_text(value: int, decimals: int) -> str:
+    """Return one integer in units of the last decimal as people write it.
+
+    >>> decimal_text(-1250, 2), decimal_text(7, 0)
+    ('-12.50', '7')
+    """
+    if not decimals:
+        return str(value)
+    sign, digits = "-" if value < 0 else "", str(abs(value)).rjust(decimals + 1, "0")
+    return f"{sign}{digits[:-decimals]}.{digits[-decimals:]}"
+
+
 def many(count: int, what: str) -> str:
     """Return how many there are of something.
 

@@ -13,10 +13,9 @@ from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, is_short
-from discreet.core.text import html_table, settings_text
+from discreet.core.text import decimal_text, html_table, settings_text
 from discreet.protect.canonical_order import as_in, by_name
 from discreet.table import Release, Table
-from discreet.table.figures import decimal_text
 from discreet.table.release import TRIAL
 from discreet.table.tabulation import Tabulation
 

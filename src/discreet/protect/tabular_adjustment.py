@@ -19,6 +19,7 @@ from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
+from discreet.core.text import decimal_text
 from discreet.protect.additive import SumEquations, sums_of
 from discreet.protect.adjustment_program import Adjustment, ProtectionLevels, adjust
 from discreet.protect.base import Changes, MethodBase, Original, Protected
@@ -28,7 +29,7 @@ from discreet.protect.usage import UNLISTED, in_one_call, option
 from discreet.rules.rule import Rule
 from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
 from discreet.table import Release, Table
-from discreet.table.figures import Figures, decimal_text, units_of
+from discreet.table.figures import Figures, units_of
 from discreet.table.kinds import EXACT, Perturbed
 from discreet.table.tabulation import Tabulation
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import DataError, RequestError, nearest, require
 from discreet.core.numerics import BoolArray, IntArray, first_true
+from discreet.core.text import decimal_text
 from discreet.table.axis import Axis
 from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Copied, locate, repeated
@@ -412,15 +413,3 @@ def decimal_texts(values: IntArray, decimals: int) -> npt.NDArray[np.str_]:
     sign = np.where(values < 0, "-", "")
     points = np.char.add(np.char.add(sign, whole.astype("U20")), ".")
     return np.char.add(points, np.char.zfill(part.astype("U20"), decimals))
-
-
-def decimal_text(value: int, decimals: int) -> str:
-    """Return one integer in units of the last decimal as people write it.
-
-    >>> decimal_text(-1250, 2), decimal_text(7, 0)
-    ('-12.50', '7')
-    """
-    if not decimals:
-        return str(value)
-    sign, digits = "-" if value < 0 else "", str(abs(value)).rjust(decimals + 1, "0")
-    return f"{sign}{digits[:-decimals]}.{digits[-decimals:]}"

@@ -18,6 +18,7 @@ import numpy as np
 from discreet.core.errors import DataError, DiscreetError, RequestError, nearest, require
 from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.text import decimal_text
 from discreet.table.grid import Copied
 
 LINEAR = {
@@ -425,9 +426,7 @@ class StatisticColumn(Copied):
     def text(self, row: int) -> str:
         """Return a statistic as it is printed."""
         decimals = int(self._printed[row])
-        value = int(self.values[row]) // 10 ** (self.decimals - decimals)
-        sign, digits = "-" if value < 0 else "", str(abs(value)).rjust(decimals + 1, "0")
-        shown = f"{sign}{digits[:-decimals]}.{digits[-decimals:]}" if decimals else f"{sign}{digits}"
+        shown = decimal_text(int(self.values[row]) // 10 ** (self.decimals - decimals), decimals)
         return f"{shown}%" if self.statistic.times == 100 and self.statistic.kind != "index" else shown
 
     def __len__(self) -> int:

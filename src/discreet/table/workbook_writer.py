@@ -22,8 +22,9 @@ import numpy as np
 
 from discreet.core.errors import LimitError, RequestError, require
 from discreet.core.formula_texts import defused
+from discreet.core.text import decimal_text
 from discreet.table.arrow_files import plain_item
-from discreet.table.figures import Figures, decimal_text
+from discreet.table.figures import Figures
 from discreet.table.kinds import SUPPRESSED
 from discreet.table.presentation import Presentation
 from discreet.table.workbook_reader import TECHNICAL
