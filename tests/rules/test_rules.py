@@ -24,7 +24,6 @@ from discreet.rules import (
     Threshold,
     cell_figures,
     explain,
-    get_rule,
     sensitivity,
 )
 from discreet.table.tabulation import Tabulation
@@ -227,9 +226,9 @@ def test_rules_of_ones_own() -> None:
 
 def test_entry_in_the_registry() -> None:
     assert set(RULES) == {"threshold", "dominance", "p_percent", "pq"}
-    assert get_rule("p_percent", 10) == PPercent(10)
+    assert RULES["p_percent"](10) == PPercent(10)
     with pytest.raises(RequestError, match="no rule 'p_precent'; did you mean 'p_percent'"):
-        get_rule("p_precent", 10)
+        RULES["p_precent"](10)
 
 
 # --- zeros, shadows, levels -------------------------------------------------------------------------------

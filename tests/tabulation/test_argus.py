@@ -12,7 +12,9 @@ from discreet.core.errors import DataError, RequestError
 from discreet.rules import Dominance, PPercent, sensitivity
 from discreet.table.hierarchy import Hierarchy
 from discreet.tabulation import tabulate
-from discreet.tabulation.argus import read_microdata, read_rda, read_tab, write_tab
+from discreet.tabulation.argus_microdata import read_microdata
+from discreet.tabulation.argus_tab import read_tab, write_tab
+from discreet.tabulation.rda import read_rda
 
 HRC = "Nr\n@ 1\n@ 2\nZd \n@ 3\n"
 RDA = """   <SEPARATOR> ";"

@@ -36,16 +36,6 @@ __all__ = [
     "Threshold",
     "cell_figures",
     "explain",
-    "get_rule",
     "group_disclosure",
     "sensitivity",
 ]
-
-
-def get_rule(name: str, *parameters: object, **named: object) -> Rule:
-    """Make a rule by its name.
-
-    >>> get_rule("dominance", 2, 85)
-    Dominance(n=2, k=85, level='contributor', weighted=False)
-    """
-    return RULES[name](*parameters, **named)

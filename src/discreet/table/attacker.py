@@ -87,6 +87,3 @@ class Attacker:
             for same in joined.values()
         )
         return cls(name, contributions, tuple(fact for member in members for fact in member.knows))
-
-
-OUTSIDER = Attacker()
