@@ -1,6 +1,6 @@
 """Claims: what discreet prints about a release, read from its plain data, and who each claim is about.
 
-This is the one place that knows the fields of discreet's data. A claim that is said not to be shown is no claim.
+This is the one place that knows the fields of discreet's data. A claim that is said not to be shown is not a claim.
 """
 
 from __future__ import annotations

@@ -199,7 +199,7 @@ def selected(true: Counts, shown: Counts, whole: int, base: int) -> float:
 def lottery(known: Published, base: int, size: int) -> Callable[[Counts], Weight]:
     """Return how likely unbiased controlled rounding prints the cells of one dimension with their total.
 
-    In random order, the first two figures that are no multiples of the base move until one of them is: two cells
+    In random order, the first two figures that are not multiples of the base move until one of them is: two cells
     against each other, a cell and the total together, either way as often as leaves both without bias.
     """
     figures = {figure.cells: figure.value or 0 for figure in known.figures}

@@ -92,6 +92,21 @@ def test_numbers_in_the_readme_are_true() -> None:
     assert abs(float(shown[2]) - found["utility"]["utility"]) < 0.02
 
 
+def test_the_map_in_the_readme_is_true() -> None:
+    """Every place that it names is there; a name without a folder is beside the one before it."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| .* \| (`.*) \|$", text, re.MULTILINE)
+    assert len(rows) >= 19
+    for row in rows:
+        folder = root = ROOT / "src/discreet"
+        for name in re.findall(r"`([a-z0-9_/]+)`", row):
+            places = [base / name for base in (root, folder)]
+            found = [path for path in places if path.is_dir() or path.with_suffix(".py").is_file()]
+            assert found, (row, name)
+            if found[0] == places[0]:
+                folder = found[0] if found[0].is_dir() else found[0].parent
+
+
 def test_command_lines_of_the_readme_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every line as it stands, in a folder with the files that it names."""
     from discreet.rules import Threshold

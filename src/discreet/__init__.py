@@ -6,7 +6,7 @@ The short names below are the whole front door; what they need is imported when 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from discreet import datasets as datasets
@@ -96,7 +96,7 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 __all__ = sorted(_HOME)
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _HOME:
         raise AttributeError(f"module 'discreet' has no attribute {name!r}")
     home = _HOME[name]

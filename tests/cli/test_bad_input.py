@@ -96,7 +96,11 @@ def test_tables_that_are_wrong(content: str, message: str, folder: Path) -> None
             b"\x89PNG\r\n\x1a\n\0\xff",
             "t.csv: line 1 has a byte (0x89) that is not utf-8; save the file as UTF-8",
         ),
-        ("t.csv", b"a,count\nx,1\0\n", "t.csv: line 2 has a byte 0x00, which no text has; give a CSV file, or name"),
+        (
+            "t.csv",
+            b"a,count\nx,1\0\n",
+            "t.csv: line 2 has a byte 0x00, which no text contains; give a CSV file, or name",
+        ),
         ("t.csv", bytes(range(1, 128)), "t.csv"),
         ("t.csv", b'a,count\n"x,1\ny,2\n', "t.csv"),
         ("t.parquet", b"garbage", "t.parquet is not a whole Parquet file ("),

@@ -81,7 +81,7 @@ def test_rounded_releases_say_so(folder: Path) -> None:
         (["add", "old.csv", "--published-as", "guessed"], "there is no kind of figure 'guessed'"),
         (["add", "old.csv", "--hierarchy", "area"], "region=nuts.hrc"),
         (["add", "old.csv", "--ledger", "no/where.sqlite"], "is not a folder"),
-        (["add", "old.csv", "--ledger", "old.csv"], "no ledger, or is damaged"),
+        (["add", "old.csv", "--ledger", "old.csv"], "not a ledger, or is damaged"),
         (["check", "new.csv", "-o", "x.pdf"], "is not written"),
     ],
 )

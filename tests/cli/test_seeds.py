@@ -233,7 +233,7 @@ def test_a_trial_is_neither_judged_nor_entered_for_publication(folder: Path) -> 
         dc.Ledger("l.sqlite").add(tried, title="t")
     assert "not entered in a ledger" in refused(run("ledger", "add", "tried.csv", "--ledger", "l.sqlite"))
     assert dc.Ledger("l.sqlite").entries() == ()
-    # Evaluation is no publication.
+    # Evaluation is not a publication.
     assert dc.risk(table, tried).value > 0
     assert run("audit", "tried.csv").code in (0, 1)
 

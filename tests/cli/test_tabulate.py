@@ -170,7 +170,7 @@ def test_frequency_tables_and_group_disclosure(folder: Path) -> None:
         ("rules t.parquet", "no rule is given"),
         ("rules t.parquet --dominance 85", "dominance takes 2 numbers (n, k), as dominance=2,85"),
         ("rules t.parquet --rule dominance=3,85", "keeps 2; tabulate again with more of them (--largest 3)"),
-        ("rules t.parquet --rule p=10@holding", "knows of no holdings"),
+        ("rules t.parquet --rule p=10@holding", "the table has no holdings"),
         ("rules t.parquet --rule p=10 --value profit", "no response 'profit'"),
         ("rules t.parquet --rule p=10 --explain region=X", "no category 'X'"),
         ("rules cut.parquet --rule threshold=3", "cut.parquet is not a whole Parquet file"),

@@ -167,12 +167,15 @@ def test_maps(tmp_path: Path) -> None:
     assert tree is not None
     assert squares(tree)["n"][0][2] == (2, 2)
     assert grid_of_squares(shapes) is None
-    for text, message in (("{", "no GeoJSON file"), ('{"features": []}', "no property of its features names a zone")):
+    for text, message in (
+        ("{", "not a GeoJSON file"),
+        ('{"features": []}', "no property of its features names a zone"),
+    ):
         file.write_text(text, encoding="utf-8")
         with pytest.raises(DataError, match=message):
             read_shapes(file, ["n"])
     geojson(file, {"n": [[["x", 0]]]})  # type: ignore[list-item]
-    with pytest.raises(DataError, match="no polygon of numbers"):
+    with pytest.raises(DataError, match="not a polygon of numbers"):
         read_shapes(file, ["n"])
 
 

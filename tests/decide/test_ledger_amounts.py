@@ -352,7 +352,7 @@ def test_noise_that_is_drawn_again_is_not_judged_without_a_policy(ledger: Ledger
     assert again.verdict == "incomplete"
     assert "25 figures of «Second» were drawn at random again after «First»" in again.unjudged[0]
     assert "--policy" in again.unjudged[0]
-    # The same figures once more are no second draw, nearest rounding is none, and one alone says nothing.
+    # The same figures once more are not a second draw, nearest rounding is none, and one alone says nothing.
     assert ledger.check(shown([6] * 25, groups, kind=ROUNDED), title="Second").verdict == "safe"
     assert ledger.check(shown([6] * 25, groups, kind=Kind("conventional", base=3)), title="Near").verdict == "safe"
     assert ledger.check(shown([6, 9], {"form": ["f", "g"]}, kind=ROUNDED), title="Forms").verdict == "safe"

@@ -146,7 +146,7 @@ def test_a_newer_ledger_is_refused_and_left_alone(tmp_path: Path) -> None:
 def test_files_that_are_no_ledgers_are_refused(tmp_path: Path) -> None:
     text = tmp_path / "notes.txt"
     text.write_text("not a database, and long enough to be read as one" * 50, encoding="utf-8")
-    with pytest.raises(DataError, match="no ledger, or is damaged"):
+    with pytest.raises(DataError, match="not a ledger, or is damaged"):
         Ledger(text)
     other = tmp_path / "other.sqlite"
     db = sqlite3.connect(other)

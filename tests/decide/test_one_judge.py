@@ -14,6 +14,7 @@ from tests.workbench.serving import serving
 
 import discreet as dc
 from discreet.auditing.audit import audit
+from discreet.auditing.audit_result import Audit
 from discreet.auditing.limits import FAULTS, Limits
 from discreet.decide.ledger import Ledger, LedgerCheck
 from discreet.decide.policy import Policy
@@ -87,7 +88,7 @@ def test_a_ledger_that_holds_only_it_says_what_an_audit_says(tmp_path: Path, see
         assert checked.verdict == "unsafe"
     elif found.verdict == "safe" and not checked.new:
         assert checked.verdict == "safe"
-    # Once it is published, the same is known from it, and is no news.
+    # Once it is published, the same is known from it, and is not new.
     empty.add(release, title="t")
     again = empty.check(release, title="again", **limits)
     assert asked_of(again, release.parts()[0]) == wrong
@@ -139,7 +140,7 @@ def by_name(faults: np.ndarray) -> set[str]:
     return of_one({name for name, wrong in zip(FAULTS, faults.tolist(), strict=True) if wrong})
 
 
-def cells_of(found: dc.Audit) -> dict[str, tuple[float, float, set[str], bool]]:
+def cells_of(found: Audit) -> dict[str, tuple[float, float, set[str], bool]]:
     """Return ends, faults and whether it was finished, of every figure that was audited."""
     f = found.findings
     return {

@@ -146,7 +146,7 @@ def test_damaged_foreign_and_newer_records_are_refused(tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     cases = [
         ("{", "not JSON"),
-        ("[1]", "is no record"),
+        ("[1]", "is not a record"),
         (json.dumps({**data, "record": 99}), "version 99"),
         (
             json.dumps({**data, "results": {**data["results"], "verdict": "release"}}),

@@ -40,13 +40,13 @@ def test_where_suppression_has_no_draws_and_no_rules_of_its_own_the_errors_say_w
     method = dc.protect.Suppression(Threshold(3))
     with pytest.raises(dc.RequestError, match=r"takes its rules from the policy.*name the method, as 'suppress'"):
         dc.compare(row(), [method])
-    with pytest.raises(dc.RequestError, match=r"a type is no method; give names"):
+    with pytest.raises(dc.RequestError, match=r"a type is not a method; give names"):
         dc.compare(row(), [dc.protect.RandomRounding])
     with pytest.raises(dc.RequestError, match=r"suppress leaves nothing to chance.*discreet\.suppress\(table, rules\)"):
         dc.expected_risk(row(), method)  # type: ignore[arg-type]
     with pytest.raises(dc.RequestError, match=r"conventional-rounding leaves nothing to chance.*its apply\(table\)"):
         dc.expected_risk(row(), dc.protect.ConventionalRounding(3))  # type: ignore[arg-type]
-    with pytest.raises(dc.RequestError, match=r"a str is no protection"):
+    with pytest.raises(dc.RequestError, match=r"a str is not a protection"):
         dc.expected_risk(row(), "random-rounding")  # type: ignore[arg-type]
 
 

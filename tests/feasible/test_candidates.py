@@ -133,11 +133,17 @@ def test_sums_that_overflow_do_not_fit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "given"), [("at", [10**8, 0]), ("at", [-1, 0]), ("starts", [0, 3]), ("by", [0.5, -0.5])]
+    ("name", "given", "told"),
+    [
+        ("at", [10**8, 0], "name position 100,000,000, but there are 3"),
+        ("at", [-1, 0], "name position -1, but there are 3"),
+        ("starts", [0, 3], "are not in compressed rows"),
+        ("by", [0.5, -0.5], "are not integers"),
+    ],
 )
-def test_differences_that_make_no_sense_are_refused(name: str, given: Any) -> None:
+def test_differences_that_make_no_sense_are_refused(name: str, given: Any, told: str) -> None:
     equations = equations_of(Figures.from_array([None, None, 5], {"cell": [1, 2, "Total"]}))
     fine = Candidates(equations.positions, np.array([5, 2, 3]), np.array([0, 2]), np.array([1, 2]), np.array([1, -1]))
     assert fitting(equations, fine) is not None
-    with pytest.raises(RequestError, match=r"candidates are no"):
+    with pytest.raises(RequestError, match=f"candidates {told}"):
         fitting(equations, replace(fine, **cast("Any", {name: np.array(given)})))

@@ -74,7 +74,7 @@ def test_cases_close_what_one_combination_leaves_open(count: int) -> None:
     assert check(equations, proof)
     assert "case" in proof.text(equations)
     assert len(conditions(proof.cases)) >= 2
-    # One combination alone is no proof.
+    # One combination alone is not a proof.
     assert not check(equations, replace(proof, cases=Closed(proof.multipliers)))
 
 

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pytest
 from tests.cli.running import rows_of, run
 
-from discreet import read_release, read_table
+from discreet import audit, protect, read_release, read_table
 from discreet.core.files import ScratchFolder, write_text, write_whole
+from discreet.core.formula_texts import defused
 from discreet.decide.ledger import Ledger
 from discreet.table.arrow_files import read_arrow, write_csv
-from discreet.table.formula_texts import defused
 
 FORMULAS = ["=1+1", "=HYPERLINK(0)", "@x", "+1-2", "-1+cmd|' /C calc'!A0", "- none", " =2", "＝3", "'=4", "''@5", "+x"]
 COMPARE = ("compare", "t.csv", "--method", "random-rounding", "--draws", "2")
@@ -88,6 +88,14 @@ def test_a_label_that_a_spreadsheet_would_run_is_defused_and_comes_back(label: s
         assert rows_of(Path("assessed.csv"))[0]["area"].startswith("'")
     assert run("risk", "in.csv", "--total", "", "-o", "risk.csv").code == 0
     assert any(row["category"] == "'" + read for row in rows_of(Path("risk.csv")))
+
+
+def test_results_are_defused_once() -> None:
+    Path("in.csv").write_text("area,count\n'=1+1,1\nb,40\n", encoding="utf-8")
+    assert run("rules", "in.csv", "--rule", "threshold=3", "-o", "rules.csv").code == 0
+    assert rows_of(Path("rules.csv"))[0]["area"] == "'=1+1"
+    found = audit(protect.conventional_rounding(read_table("in.csv"), base=5))
+    assert "\n'=1+1," in found.to_csv()
 
 
 @pytest.mark.parametrize("label", PLAIN)

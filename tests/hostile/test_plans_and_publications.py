@@ -204,7 +204,7 @@ def test_a_record_that_is_made_again_writes_no_other_file(arguments: list[str]) 
     record["request"]["arguments"] = arguments
     Path("r.json").write_text(json.dumps(record), encoding="utf-8")
     before = files()
-    assert "is no protection" in refused("replay", "r.json")
+    assert "is not a protection" in refused("replay", "r.json")
     assert files() == before
 
 

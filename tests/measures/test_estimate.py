@@ -31,7 +31,7 @@ def test_lookups_give_what_the_formula_gives(seed: int, cells: int, n: int, more
     for form in ("2014", "2015"):
         direct = r2_terms(F, f[None], np.array([cells]), form=form)[:, 0]
         assert np.allclose(lookup.terms(f, F, cells, form), direct, atol=1e-11)
-        # Columns of impossible cells are no cells.
+        # Columns of impossible cells are not cells.
         wide_f, wide_F = np.r_[f, 0, 0], np.c_[F, np.zeros((5, 2), int)]
         assert np.allclose(lookup.terms(wide_f, wide_F, cells, form), direct, atol=1e-11)
 

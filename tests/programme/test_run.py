@@ -48,7 +48,7 @@ def made(folder: Path, text: str, to: Path | None = None, workers: int | None = 
 
 
 def cells(cluster: ClusterOutcome) -> dict[str, dict[frozenset[tuple[str, str]], str]]:
-    """Return every published figure as text, by table and by the categories that are not totals."""
+    """Return every published figure as text, by table and by the categories that are not totalss."""
     found: dict[str, dict[frozenset[tuple[str, str]], str]] = {}
     assert cluster.release is not None
     for part in cluster.release.parts():
@@ -362,7 +362,7 @@ def test_a_table_is_weighted_by_its_own_column(tmp_path: Path) -> None:
     rows = [line.split(",") for line in weighted[1:]]
     assert float(totals["pizza"]) == sum(int(row[8]) for row in rows)
     assert float(totals["batavia"]) == sum(int(row[5]) * int(row[9]) for row in rows)
-    # Weighted numbers are no numbers of firms, and are not taken for them beside amounts.
+    # Weighted numbers are not numbers of firms, and are not taken for them beside amounts.
     counted = plan_of(
         BUSINESS.replace("business", "default") + FIRMS + table("n", ["region"], weight='"w"'), folder=tmp_path
     )

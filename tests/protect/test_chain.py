@@ -150,10 +150,10 @@ def test_kinds_of_chains() -> None:
     ("steps", "message"),
     [
         ((RandomRounding(3),), "two steps or more, not 1"),
-        ((RandomRounding(3), RandomRounding(3)), "random-rounding is no earlier step"),
-        ((RandomSample(fraction=0.5), RandomRounding(3)), "random-sample is no earlier step"),
-        ((BernoulliSample(0.5, known_total=True), RandomRounding(3)), "known total starts no chain"),
-        ((TableSwapping(), TableSwapping()), "table-swapping ends no chain"),
+        ((RandomRounding(3), RandomRounding(3)), "random-rounding cannot be an earlier step"),
+        ((RandomSample(fraction=0.5), RandomRounding(3)), "random-sample cannot be an earlier step"),
+        ((BernoulliSample(0.5, known_total=True), RandomRounding(3)), "known total cannot start a chain"),
+        ((TableSwapping(), TableSwapping()), "table-swapping cannot end a chain"),
     ],
 )
 def test_chains_that_are_refused(steps: Any, message: str) -> None:

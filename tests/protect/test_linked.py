@@ -36,7 +36,7 @@ def margin(X: Counts, kept: str) -> dc.Table:
 
 
 def shown(release: dc.Release) -> dict[tuple[tuple[str, str], ...], list[tuple[int, str]]]:
-    """Every figure by what it counts: the labels that are not totals."""
+    """Every figure by what it counts: the labels that are not totalss."""
     found: dict[tuple[tuple[str, str], ...], list[tuple[int, str]]] = {}
     for part in release.parts():
         for row in range(len(part)):

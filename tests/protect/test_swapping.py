@@ -233,7 +233,7 @@ def test_households_move_as_a_whole_and_match_member_by_member() -> None:
     torn_places[int(np.flatnonzero(np.bincount(household)[household] > 1)[0])] = "elsewhere"
     with pytest.raises(DataError, match="a household has one place"):
         swap_records(before.set_column(1, "region", pa.array(torn_places)), method)
-    with pytest.raises(DataError, match="is no column of households"):
+    with pytest.raises(DataError, match="is not a column of households"):
         swap_records(people(1, 1200), RecordSwapping("region", household="sex"))
 
 

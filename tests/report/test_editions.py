@@ -155,7 +155,7 @@ def test_bad_requests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         write_report({**data, "schema": 2}, tmp_path / "r.html")
     with pytest.raises(DataError, match="not of 'audit'"):
         write_report({**data, "kind": "audit"}, tmp_path / "r.html")
-    with pytest.raises(RequestError, match="no format of pictures 'gif'"):
+    with pytest.raises(RequestError, match="pictures cannot be in the format 'gif'"):
         write_pictures(data, tmp_path, format="gif")
     with pytest.raises(RequestError, match="is not a folder"):
         write_pictures(data, tmp_path / "no")

@@ -24,7 +24,6 @@ from discreet.rules import (
     Threshold,
     cell_figures,
     explain,
-    get_rule,
     sensitivity,
 )
 from discreet.table.tabulation import Tabulation
@@ -227,9 +226,9 @@ def test_rules_of_ones_own() -> None:
 
 def test_entry_in_the_registry() -> None:
     assert set(RULES) == {"threshold", "dominance", "p_percent", "pq"}
-    assert get_rule("p_percent", 10) == PPercent(10)
+    assert RULES["p_percent"](10) == PPercent(10)
     with pytest.raises(RequestError, match="no rule 'p_precent'; did you mean 'p_percent'"):
-        get_rule("p_precent", 10)
+        RULES["p_precent"](10)
 
 
 # --- zeros, shadows, levels -------------------------------------------------------------------------------
@@ -296,9 +295,9 @@ def test_what_the_table_does_not_know() -> None:
     table = table_of([1, 2, 3], top=2)
     with pytest.raises(RequestError, match=r"keeps 2; tabulate again with more of them \(top=3\)"):
         sensitivity(table, [Dominance(3, 85)])
-    with pytest.raises(RequestError, match="knows of no holdings"):
+    with pytest.raises(RequestError, match="the table has no holdings"):
         sensitivity(table, [PPercent(10, level="holding")])
-    with pytest.raises(RequestError, match="knows of no weights"):
+    with pytest.raises(RequestError, match="the table has no weights"):
         sensitivity(table, [PPercent(10, weighted=True)])
     with pytest.raises(RequestError, match="no response 'y'"):
         sensitivity(table, [PPercent(10)], response="y")

@@ -44,7 +44,7 @@ def test_sections_beside_print(study: Study) -> None:
 
 
 def test_the_stored_report_is_that_of_a_replay(study: Study) -> None:
-    # A bound can have several proofs; which one is found is no result.
+    # A bound can have several proofs; which one is found is not a result.
     stored, now = (
         [part for part in text.split("\n## ") if not part.startswith("Suppression: every interval")]
         for text in ((STORED / "report.md").read_text(), study.to_markdown())

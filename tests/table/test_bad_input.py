@@ -226,7 +226,7 @@ def test_columns_that_are_missing_or_unknown(tmp_path: Path) -> None:
             r"t\.csv: line 3 has a byte \(0xfc\) that is not utf-8; save",
         ),
         (b"\x89PNG\r\n\x1a\n\x00\xff\xfe", r"t\.csv: line 1 has a byte \(0x89\) that is not utf-8"),
-        (b"a,count\nx,\x001\n", r"t\.csv: line 2 has a byte 0x00, which no text has"),
+        (b"a,count\nx,\x001\n", r"t\.csv: line 2 has a byte 0x00, which no text contains"),
         ("a,count\nx,1\n".encode("utf-16-le"), r"t\.csv: line 1 has a byte 0x00, .*utf-16"),
         (b'area,count\n"n,5\ns,4\n', r"t\.csv"),
         (b"just some words\n", r"t\.csv: there are no rows"),

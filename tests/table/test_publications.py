@@ -255,7 +255,7 @@ def test_what_a_format_cannot_say_is_refused(tmp_path: Path) -> None:
         suppressed().write(tmp_path / "r.csv", style=Presentation(format="xlsx"))
     with pytest.raises(RequestError, match="two categories of 'sex' are shown as 'one'"):
         suppressed().write(tmp_path / "r.xlsx", style=Presentation(labels={"sex": {"m": "one", "f": "one"}}))
-    with pytest.raises(RequestError, match="cannot stand in a cell"):
+    with pytest.raises(RequestError, match="cannot be written into a cell"):
         Release(Table.from_array([3], {"x": ["a\rb"]})).write(tmp_path / "r.xlsx")
     assert not list(tmp_path.iterdir())
 

@@ -12,7 +12,9 @@ from discreet.core.errors import DataError, RequestError
 from discreet.rules import Dominance, PPercent, sensitivity
 from discreet.table.hierarchy import Hierarchy
 from discreet.tabulation import tabulate
-from discreet.tabulation.argus import read_microdata, read_rda, read_tab, write_tab
+from discreet.tabulation.argus_microdata import read_microdata
+from discreet.tabulation.argus_tab import read_tab, write_tab
+from discreet.tabulation.rda import read_rda
 
 HRC = "Nr\n@ 1\n@ 2\nZd \n@ 3\n"
 RDA = """   <SEPARATOR> ";"
@@ -84,7 +86,7 @@ def test_tables(folder: Path) -> None:
     [
         ("60,25;5;", "61,25;5;", "Sales of margin 'Size=Total, Region=Nr' is 61.25, but its cells .* sum to 60.25"),
         ("60,25;5;", "60,25;6;", "frequency of margin 'Size=Total, Region=Nr' is 6, but its cells .* sum to 5"),
-        ("60,25;5;", "60,25;5,5;", r"t\.tab: line 2: frequency 5.5 is no count"),
+        ("60,25;5;", "60,25;5,5;", r"t\.tab: line 2: frequency 5.5 is not a count"),
         ("60,25;5;", "sixty;5;", r"t\.tab: line 2: 'Sales' is 'sixty', which is not a number"),
         ('"Total";" 2"', '"Total";" 1"', r"t\.tab: line 4: the cell was given before"),
         ("60,25;5;", "5;", r"t\.tab: line 2 has 9 fields, but the metadata name 10"),

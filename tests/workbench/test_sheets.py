@@ -74,7 +74,7 @@ def test_a_formula_without_a_value_is_refused() -> None:
 
 def test_damaged_files_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     Path("bad.xlsx").write_bytes(b"PK\x03\x04 not a workbook")
-    assert "no whole Excel file" in ask("sheets", "bad.xlsx")
+    assert "not a whole Excel file" in ask("sheets", "bad.xlsx")
     with zipfile.ZipFile("bomb.xlsx", "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("xl/worksheets/sheet1.xml", b"0" * 2**21)
     monkeypatch.setattr("discreet.table.arrow_files.LARGEST", 2**20)

@@ -123,7 +123,7 @@ def audit(
         precision: for the law ``"tables"``, twice the standard error in bits at which drawing stops.
         seed: makes drawing reproducible.
         workers: threads.
-        progress: told how far the work is.
+        progress: called as the work advances.
 
     >>> both = {"row": [1, 2, 3, "Total"], "column": [1, 2, "Total"]}
     >>> geurts = Figures.from_array([[None, None, 7], [None, None, 3], [3, 3, 6], [9, 7, 16]], both)
@@ -200,8 +200,8 @@ def _of_one_variable(parts: tuple[Figures, ...]) -> tuple[Figures, ...]:
         (one, mine), (other, theirs), *_ = called.items()
         raise RequestError(
             f"{mine.name} holds {one!r} and {theirs.name} {other!r}; tables are audited together if they add up the "
-            "same: call the columns alike if they do. Audit numbers and amounts one by one, and check what they tell "
-            "about each other in a ledger (discreet ledger check --variable)"
+            "same: give the columns the same name if they do. Audit numbers and amounts one by one, and check what "
+            "they tell about each other in a ledger (discreet ledger check --variable)"
         )
     return parts
 
@@ -212,7 +212,7 @@ def _effort(terms: Terms) -> dict[str, Any]:
     return {"clock": Clock.within(terms.time_limit)} | {name: getattr(terms, name) for name in names}
 
 
-def _contributors(everybody: Equations, contributions: Any, limits: Limits) -> tuple[list[Knowledge], IntArray]:
+def _contributors(everybody: Equations, contributions: object, limits: Limits) -> tuple[list[Knowledge], IntArray]:
     """Return what contributors know who are listed, and the sums to which one of them alone contributed."""
     if not isinstance(contributions, Contributions):
         return [], np.zeros(0, np.int64)
@@ -253,13 +253,13 @@ def _with_levels(judge: Judge) -> BoolArray:
     return asked
 
 
-def _several(releases: Any) -> bool:
+def _several(releases: object) -> bool:
     """Say whether several releases are given, in any order."""
     return not isinstance(releases, Release | Figures | Table | str | Path) and not is_frame(releases)
 
 
 def _tables_of(
-    insiders: Insiders, contributions: Any, original: Any, sensitivity: Sensitivity | None
+    insiders: Insiders, contributions: object, original: object, sensitivity: Sensitivity | None
 ) -> tuple[tuple[Tabulation, ...], str]:
     """Return the tabulations whose respondents are tried, and what is to be said of those who are not."""
     if insiders not in INSIDERS:

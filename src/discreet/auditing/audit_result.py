@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,9 +13,10 @@ from discreet.auditing.findings import RANK, SUBJECTS, VERDICTS, Findings, Verdi
 from discreet.auditing.laws import LAWS
 from discreet.auditing.limits import AuditCriterion
 from discreet.core.errors import with_arguments
+from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.numerics import IntArray, disclosure_risk
-from discreet.core.text import columns, html_table
+from discreet.core.text import columns, finite, html_table
 
 LARGEST = 10**1000
 """Programs get numbers of tables below this, and the logarithm of any."""
@@ -73,17 +72,17 @@ class CellAudit:
         return {
             "cell": dict(self.cell),
             "subject": self.subject,
-            **{name: _finite(getattr(self, name)) for name in ("lower", "upper", "values", "bits", "bits_error", "dr")},
+            **{name: finite(getattr(self, name)) for name in ("lower", "upper", "values", "bits", "bits_error", "dr")},
             "basis": "not shown" if math.isnan(self.bits) else "bound" if self.bound else "exact",
             "determined": self.values == 1,
-            "prior_bits": _finite(self.prior_bits),
-            "prior_dr": _finite(self.prior_dr),
+            "prior_bits": finite(self.prior_bits),
+            "prior_dr": finite(self.prior_dr),
             "proof": self.proof or None,
             "attacker": self.attacker,
             "verdict": self.verdict,
             "faults": list(self.faults),
             "finished": self.finished,
-            "alone": None if self.alone is None else [_finite(end) for end in self.alone],
+            "alone": None if self.alone is None else [finite(end) for end in self.alone],
         }
 
     def row(self) -> list[str]:
@@ -237,15 +236,10 @@ class Audit:
 
     def to_csv(self) -> str:
         """Return one line per figure."""
-        stream = io.StringIO()
         names = list(self.cells[0].cell) if self.cells else []
         fields = ("subject", "lower", "upper", "values", "bits", "dr", "prior_dr", "attacker", "verdict", "proof")
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([*names, *fields])
-        for cell in self.cells:
-            data = cell.to_dict()
-            writer.writerow([*(cell.cell.get(name, "") for name in names), *(data[field] for field in fields)])
-        return stream.getvalue()
+        rows = ([*(c.cell.get(name, "") for name in names), *map(c.to_dict().get, fields)] for c in self.cells)
+        return csv_text([*names, *fields], rows)
 
     def table(self, n: int) -> list[list[str]]:
         """Return a header and the n worst figures as rows of text."""
@@ -268,12 +262,6 @@ class Audit:
         head = f"<p><b>Audit: {self.verdict}</b><br>{html.escape(f'{self.sentence} {self.criterion}')}</p>"
         header, *rows = self.table(20)
         return head + html_table(header, rows)
-
-
-def _finite(number: float) -> float | int | None:
-    if not math.isfinite(number):
-        return None
-    return int(number) if float(number).is_integer() else float(number)
 
 
 def _text(number: float, digits: int | None = None) -> str:

@@ -23,7 +23,7 @@ from discreet.feasible.candidates import Fitting
 from discreet.feasible.crowd import Facts, doubtful
 from discreet.feasible.proof.bound_proof import prove
 from discreet.feasible.reach import OUT_OF_REACH, REACHED, reach_levels
-from discreet.feasible.respondent_values import Respondents
+from discreet.feasible.respondent_values import RespondentGroup
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
@@ -185,7 +185,7 @@ class Judge:
         short = self._findings(targets[kept], Ends(unknown, unknown, unknown), judged, faults(kept.size), safe[kept])
         return Sheet(joined([rest.findings, short]), rest.found, np.r_[rest.at, none], np.r_[rest.own, none])
 
-    def respondents(self, groups: Sequence[Respondents]) -> Sheet:
+    def respondents(self, groups: Sequence[RespondentGroup]) -> Sheet:
         """Judge what is left of the values of few respondents, all multisets that fit being equally likely."""
         at = np.array([group.count for group in groups], np.int64)
         none = np.full(at.size, np.nan)

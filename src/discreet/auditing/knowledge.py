@@ -124,7 +124,7 @@ def contributors(
     for u, a, b in zip(chosen.tolist(), begin.tolist(), end.tolist(), strict=True):
         mine = grouped[a:b]
         high = np.where(others[mine] == 0, whole[mine], UNBOUNDED)
-        # Of sums with many others in them only the lower end is known better, which is no news.
+        # Of sums with many others in them only the lower end is known better, which is not new.
         seen = np.where(near[mine], others[mine], 0)
         found.append(Knowledge(contributions.names[u], at[mine], whole[mine], high, whole[mine], seen, rival[mine]))
     return found, cell[start][number == 1]

@@ -7,7 +7,6 @@ release was made from it; it never narrows an interval.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -90,7 +89,7 @@ def least_known(equations: Equations) -> FloatArray:
     return floors
 
 
-def _true_values(equations: Equations, original: Any) -> tuple[IntArray, FloatArray, bool]:
+def _true_values(equations: Equations, original: Table | Figures | Tabulation) -> tuple[IntArray, FloatArray, bool]:
     """Return the positions that the original determines, and their true values in units of what is published."""
     if isinstance(original, Tabulation):
         figures = Figures.of_tabulation(original, response=original.responses[0].name if original.responses else None)

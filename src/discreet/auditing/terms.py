@@ -1,4 +1,4 @@
-"""On which terms an audit is made: what is known besides, how far it goes, and how much work it may be."""
+"""The terms of an audit: what else is known, how far it goes, and how much work it may take."""
 
 from __future__ import annotations
 

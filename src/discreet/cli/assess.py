@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,7 +18,7 @@ from discreet.core.errors import RequestError, nearest
 from discreet.table.presentation import ENDINGS as PUBLISHED
 
 if TYPE_CHECKING:
-    from discreet.decide.assessment import Assessment
+    from discreet.decide.assessment import Assessment, Protect
     from discreet.table.statistic import Statistic
 
 in_decide = panel("What is asked")
@@ -41,10 +41,12 @@ class Asked:
     draws: Annotated[int, in_decide("How many populations to draw for a sample.", min=2)] = 1000
     time_limit: Annotated[
         float | None,
-        in_decide("Seconds for all of it, what is unfinished is never safe; or 60 per search and audit.", min=0.0),
+        in_decide(
+            "Seconds for all of it, by default 60 per search and audit; what is unfinished is never safe.", min=0.0
+        ),
     ] = None
 
-    def protection(self, read: OriginalOptions, beside: Mapping[str, Statistic]) -> tuple[Any, dict[str, Path]]:
+    def protection(self, read: OriginalOptions, beside: Mapping[str, Statistic]) -> tuple[Protect, dict[str, Path]]:
         """Return what is judged: a proposal, the table as it is, a method, or a release from a file."""
         if sum([self.protect is not None, self.as_is, self.release is not None]) > 1:
             raise RequestError("give one of --protect, --as-is and --released")
@@ -109,8 +111,8 @@ class WrittenFiles(options.Publishing):
             public = report_text(found.to_dict(), ".json", self.edition)
         if self.output is not None and found.release is not None:
             value = "value" if found.subject.magnitudes else "count"
-            how: dict[str, Any] = {"style": self.style(self.output), "formulas": self.formulas}
-            found.release.write(self.output, value=value, trial=found.trial, **how)
+            style, formulas = self.style(self.output), self.formulas
+            found.release.write(self.output, value=value, trial=found.trial, style=style, formulas=formulas)
         if self.record is not None:
             found.write_record(self.record)
         if self.report is not None:
@@ -139,8 +141,8 @@ def assess(
     """Say whether a table may be released: as it is, after protection, or not at all, and why.
 
     The whole path under one policy: rules, risk, protection, audit, risk after, utility. By default it proposes the
-    cheapest protection that the policy allows and that meets it. From a record (--record), discreet replay makes the
-    assessment again. Exit code 1 if the table must not be released.
+    first protection of the policy that meets it. From a record (--record), discreet replay makes the assessment again.
+    Exit code 1 if the table must not be released.
 
     Examples:
         discreet assess table.csv  # may this table be published, and how?

@@ -16,6 +16,7 @@ from discreet.cli.options import in_output, in_published
 from discreet.cli.reading_options import ReleaseFileOptions
 from discreet.cli.rule_texts import Rules, rules_of
 from discreet.core.errors import RequestError
+from discreet.core.text import number_text
 
 if TYPE_CHECKING:
     from discreet.auditing.audit_result import Audit
@@ -195,7 +196,7 @@ def audit(
     work: Work,
     shown: Shown,
 ) -> None:
-    """Work out what can be worked out from what is published: intervals, bits, risk, and the proof of each.
+    """Find out what can be worked out from what is published: intervals, bits, risk, and the proof of each.
 
     With --rule and --original, every cell that the rules call sensitive must reach its protection levels. Exit code 0
     if every hidden figure is safe; 1 if some are not, or if time ran out.
@@ -296,4 +297,4 @@ def _face(console: show.Console, result: Audit, rows: int) -> None:
 
 
 def _interval(ends: tuple[float, float] | None) -> str:
-    return "–" if ends is None else f"{ends[0]:,g} to {ends[1]:,g}"
+    return "–" if ends is None else f"{number_text(ends[0])} to {number_text(ends[1])}"

@@ -44,7 +44,7 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
     return composed(function, explained(function))
 
 
-def explained(function: Callable[..., Any], examples: Mapping[str, str] | None = None) -> str:
+def explained(function: Callable[..., object], examples: Mapping[str, str] | None = None) -> str:
     """Return the help of a command, its paragraphs unbroken, with examples and what each does.
 
     The examples are by default those of the docstring: under ``Examples:``, a command line and a comment each.
@@ -84,7 +84,7 @@ def composed(
     return run
 
 
-def parameter(name: str, annotation: Any, default: Any = MISSING) -> inspect.Parameter:
+def parameter(name: str, annotation: object, default: object = MISSING) -> inspect.Parameter:
     """Return a parameter of a command."""
     given = inspect.Parameter.empty if default is MISSING else default
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=given)

@@ -1,7 +1,7 @@
 """A time limit holds whatever a command is doing when it has passed.
 
 Searches and audits end on their own when their time is up, and say what is unfinished. Reading a table of a million
-cells, stating its equations or measuring its risk are no searches, and would be finished some time later. So a thread
+cells, stating its equations or measuring its risk are not searches, and would be finished some time later. So a thread
 of its own waits a little longer than the limit and ends the process, unless what was found is being written by then.
 Nothing is lost by that: files are written whole or not at all, and what a comparison has finished is in its folder.
 """

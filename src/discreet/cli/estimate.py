@@ -49,8 +49,9 @@ def estimate(
 
     with show.ProgressBar() as bar, options.about(sample or example):
         chosen = _model(model, fit, zeros, theta)
-        how = {**measuring.measure(), **measuring.draw()}
-        result = run(table, population, model=chosen, draws=draws, progress=bar, **how)
+        result = run(
+            table, population, model=chosen, draws=draws, progress=bar, **measuring.measure(), **measuring.draw()
+        )
 
     def face(console: show.Console) -> None:
         show.head(console, table.headline, opened.note)

@@ -19,7 +19,7 @@ COMMANDS = {
     "assess": "Say whether a table may be released: as it is, after protection, or not at all, and why.",
     "compare": "Compare protections on one table: risk, what can be worked out, utility, errors, and which one to "
     "take.",
-    "audit": "Work out what can be worked out from what is published: intervals, bits, risk, and the proof of each.",
+    "audit": "Find out what can be worked out from what is published: intervals, bits, risk, and the proof of each.",
     "risk": "Measure the attribute-disclosure risk of a frequency table, from 0 (low) to 1 (high).",
     "report": "Write the report on an assessment or a comparison that was kept as data, without doing the work again.",
     "estimate": "Estimate the risk R2 of a sample table over population tables that a model draws.",
@@ -36,7 +36,7 @@ COMMANDS = {
     "ledger": "Keep what has been published, and check new releases against all of it.",
     "geography": "Find who can be singled out when a territory is published in two divisions, say municipalities and "
     "grid cells.",
-    "plan": "Publish many tables by one command: draft a plan, see what of it is one problem, run it.",
+    "plan": "Publish many tables by one command: draft a plan, see which tables are one problem, run it.",
 }
 """What each command says first of itself, in the order of help."""
 PLAIN, BOLD, DIM, NAME = "", "1", "2", "1;36"

@@ -106,7 +106,7 @@ def geography(
 
             write_text(mapped.map, svg_map(found, shapes), private=True)
     if mapped.groups is not None and mended is not None:
-        write_text(mapped.groups, show.safe_csv(mended.to_csv()), private=True)
+        write_text(mapped.groups, mended.to_csv(), private=True)
     result = _FoundDifferences(found, mended)
     files = [path for path in (mapped.map, mapped.groups) if path is not None]
 

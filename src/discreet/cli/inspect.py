@@ -6,7 +6,7 @@ import json as text
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from discreet.cli import bundled, options, show
 from discreet.cli.compose import argument, command, option
@@ -65,7 +65,7 @@ def inspect(
     with bundled.table_file(example) if example else nullcontext(file) as named:
         assert named is not None
         file = named
-        given: dict[str, Any] = {
+        given: dict[str, object] = {
             "count": count,
             "dimensions": dimensions,
             "layout": layout,
@@ -86,7 +86,7 @@ def inspect(
 
 
 def _inspected(
-    file: Path, rda: Path | None, given: dict[str, Any], *, cells: bool, encoding: str, recompute: bool
+    file: Path, rda: Path | None, given: dict[str, object], *, cells: bool, encoding: str, recompute: bool
 ) -> Inspection:
     if file.suffix.lower() == ".tab" or rda is not None:
         from discreet.reading.published import inspect_tab_release

@@ -63,8 +63,8 @@ class LazyGroup(TyperGroup):
         return self._lazy
 
     @commands.setter
-    def commands(self, none: Any) -> None:
-        """There are none before they are asked for."""
+    def commands(self, none: object) -> None:
+        """No command exists before it is asked for."""
 
 
 def _loaded(home: str, name: str) -> Any:

@@ -28,7 +28,7 @@ ledger = group("ledger", "Keep what has been published, and check new releases a
 
 File = Annotated[Path | None, argument("What is published: .csv, .parquet, .xlsx or .tab.", "RELEASE")]
 Id = Annotated[str | None, argument("The release's id, or its title.", "ID")]
-Tried = Annotated[str | None, option("A bundled table: try it on a ledger that holds it and is gone afterwards.")]
+Tried = Annotated[str | None, option("A bundled table, tried on a temporary ledger that holds it.")]
 Reason = Annotated[str, option("Why, for the record.")]
 
 
@@ -151,7 +151,7 @@ def add(
     original: Annotated[Path | None, option("The true table: kept beside the ledger, readable by you alone.")] = None,
     kept: LedgerFile,
 ) -> None:
-    """Record a release as published. When this ends, it is on disk; a ledger is begun if there is none.
+    """Record a release as published. It is on disk when the command ends; a ledger that does not exist is made.
 
     Examples:
         discreet ledger add release.csv --title 'Firms by size' --period 2024  # what is published today
@@ -204,7 +204,7 @@ def entries(example: Tried = None, *, kept: LedgerFile) -> None:
 def verify(
     head: Annotated[str | None, option("A head of the chain that was kept elsewhere, as a check prints it.")] = None,
     whole: Annotated[
-        bool, option("A ledger of an earlier version lacks nothing, though no -wal file is by it.")
+        bool, option("Nothing is missing from a ledger of an earlier version, though its -wal file is.")
     ] = False,
     example: Tried = None,
     *,
@@ -294,7 +294,7 @@ def withdraw(
     *,
     kept: LedgerFile,
 ) -> None:
-    """Mark a release as taken back. Readers may have kept it, so checks still count it unless nobody saw it.
+    """Mark a release as withdrawn. Readers may have kept it, so checks still count it unless nobody saw it.
 
     Examples:
         discreet ledger withdraw 3f2a91 --reason 'wrong year'  # take a release back

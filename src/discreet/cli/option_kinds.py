@@ -25,7 +25,7 @@ def tell_in_words(parameter: Any) -> None:
 
 
 def range_text(least: float | None, most: float | None) -> str | None:
-    """Return between which numbers an option must be; the largest that any takes goes without saying.
+    """Return between which numbers an option must be; the largest that any takes is left unsaid.
 
     >>> range_text(0, LARGEST), range_text(2, 10), range_text(None, LARGEST)
     ('≥ 0', '2 to 10', None)

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, TypedDict, cast
 
 from discreet.cli import completion
 from discreet.cli.compose import option, panel
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 
 if TYPE_CHECKING:
+    from discreet.measures.entropy import Form
     from discreet.table.arrow_files import Formulas
     from discreet.table.presentation import Presentation
 
@@ -32,7 +33,7 @@ Example = Annotated[
 ]
 ExampleRecords = Annotated[
     str | None,
-    option("A bundled table, of which everybody is a record: sex, religion…", autocompletion=completion.examples),
+    option("A bundled table with everybody in it as a record: sex, religion…", autocompletion=completion.examples),
 ]
 Policy = Annotated[str, option("A profile or a .toml file.", autocompletion=completion.profiles)]
 Population = Annotated[int, option("N, the number of people in the population.", "--population-size", "-N")]
@@ -43,7 +44,7 @@ Author = Annotated[str, in_output("Who answers for an internal report, shown whe
 ReportDate = Annotated[str, in_output("The day beside the author.")]
 HeadOf = Annotated[Path | None, in_output("A ledger: the head of its chain is kept in an internal report.")]
 Report = Annotated[Path | None, in_output("Write a report: .html, .md, .json or .pdf.")]
-KeepFormulas = Annotated[bool, in_output("Leave labels as they are that a spreadsheet would run as formulas.")]
+KeepFormulas = Annotated[bool, in_output("Keep labels that a spreadsheet would run as formulas as they are.")]
 Top = Annotated[int, in_output("How many of the worst slices to show.", min=0)]
 Seed = Annotated[
     int | None,
@@ -119,6 +120,21 @@ class Publishing:
         return "keep" if self.keep_formulas else "defuse"
 
 
+class MeasureOptions(TypedDict):
+    """Options of functions that measure a risk."""
+
+    weights: tuple[float, float, float]
+    form: Form
+    slices: list[str] | None
+
+
+class StreamOptions(TypedDict):
+    """Options of functions that draw."""
+
+    seed: int | None
+    workers: int | None
+
+
 @dataclass(frozen=True)
 class Measuring:
     """How a risk is measured and shown."""
@@ -134,11 +150,11 @@ class Measuring:
     output: Output = None
     top: Top = 10
 
-    def measure(self) -> dict[str, Any]:
+    def measure(self) -> MeasureOptions:
         """Return what is measured, as functions take it."""
-        return {"weights": weights(self.weights), "form": self.form, "slices": names(self.slices)}
+        return {"weights": weights(self.weights), "form": cast("Form", self.form), "slices": names(self.slices)}
 
-    def draw(self) -> dict[str, Any]:
+    def draw(self) -> StreamOptions:
         """Return how it is drawn, as functions take it."""
         return {"seed": self.seed, "workers": self.workers}
 

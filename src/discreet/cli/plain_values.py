@@ -1,4 +1,4 @@
-"""Values of options taken as they stand; what checks the others is loaded only where there are others.
+"""Values of options taken as they are; what checks the others is loaded only if there are others.
 
 Typer builds an adapter of pydantic for every option of a command, given or not, which takes a third of the time of a
 small command. Texts, paths and plain numbers need none; anything else, and every complaint, is left to typer.
@@ -62,7 +62,7 @@ def take_plainly(command: Any) -> None:
     """Take the plain values of a command's parameters as they stand, where typer works in the way described above."""
     made = command.get_help_option
 
-    def plain_help(context: Any) -> Any:
+    def plain_help(context: object) -> Any:
         found = made(context)
         _take(found)
         return found

@@ -16,7 +16,7 @@ from discreet.core.errors import RequestError
 if TYPE_CHECKING:
     from discreet.programme.plan_model import Programme
 
-plan = group("plan", "Publish many tables by one command: draft a plan, see what of it is one problem, run it.")
+plan = group("plan", "Publish many tables by one command: draft a plan, see which tables are one problem, run it.")
 
 File = Annotated[Path | None, argument("The plan: a .toml file.", "PLAN")]
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from discreet.core.errors import DataError, RequestError
-from discreet.core.files import write_text
+from discreet.core.files import file_sha256, write_text
+from discreet.core.json_types import JsonObject
 from discreet.core.progress import Progress
+
+if TYPE_CHECKING:
+    from discreet.decide.replay import Replay
 
 KIND = "protection"
 WRITTEN = ("-o", "--output", "--record", "--status", "--tab")
@@ -30,19 +33,23 @@ class Invocation:
 
 
 def write_protection_record(
-    path: Path, arguments: Sequence[str], seed: int | None, results: Mapping[str, Any], written: Sequence[Path]
+    path: Path, arguments: Sequence[str], seed: int | None, results: Mapping[str, object], written: Sequence[Path]
 ) -> None:
     """Write the record of a release: how it was made, with the seed, and what was made."""
     from discreet.decide.provenance import RECORD, digest, versions
 
     plain = [part for part in _without(arguments, WRITTEN) if part != "--json"]
     kept = [*plain, *([] if seed is None or _has_seed(arguments) else ["--seed", str(seed)])]
-    found = {**results, "agency_files": None, "released": [{"name": one.name, "sha256": _hash(one)} for one in written]}
+    found = {
+        **results,
+        "agency_files": None,
+        "released": [{"name": one.name, "sha256": file_sha256(one)} for one in written],
+    }
     data = {
         "record": RECORD,
         "kind": KIND,
         "versions": dict(versions()),
-        "input": {"files": [{"path": str(one), "sha256": _hash(one)} for one in _files(kept)]},
+        "input": {"files": [{"path": str(one), "sha256": file_sha256(one)} for one in _files(kept)]},
         "request": {"arguments": kept},
         "results_sha256": digest(found),
         "results": found,
@@ -51,18 +58,18 @@ def write_protection_record(
 
 
 def replay_protection(
-    record: Path, data: Mapping[str, Any], original: Path | None, perform: Perform, progress: Progress
-) -> Any:
+    record: Path, data: JsonObject, original: Path | None, perform: Perform, progress: Progress
+) -> Replay:
     """Run the command of a record again in a folder of its own, and compare what it writes and says."""
-    from discreet.decide.provenance import canonical, read_record, versions
+    from discreet.decide.provenance import canonical, other_versions, read_record
     from discreet.decide.replay import Replay, different
 
     differences: list[str] = []
     arguments = [str(part) for part in data["request"]["arguments"]]
     if arguments[:1] != ["protect"] or any(_writes(part) for part in arguments):
         raise DataError(
-            f"{record} asks for {' '.join(arguments)[:120]!r}, which writes files or is no protection; it was changed "
-            "after it was written: take the record from where it is kept"
+            f"{record} asks for {' '.join(arguments)[:120]!r}, which writes files or is not a protection; it was "
+            "changed after it was written: take the record from where it is kept"
         )
     for number, file in enumerate(data["input"]["files"]):
         stated = Path(file["path"])
@@ -70,9 +77,9 @@ def replay_protection(
         found = original if number == 0 and original is not None else next(filter(Path.is_file, choices), None)
         if found is None:
             raise RequestError(f"{stated}, which {record} was made from, does not exist; put it beside the record")
-        if _hash(found) != file["sha256"]:
+        if file_sha256(found) != file["sha256"]:
             differences.append(
-                f"{found} was changed: its hash is {_hash(found)[:16]}…, recorded is {file['sha256'][:16]}…"
+                f"{found} was changed: its hash is {file_sha256(found)[:16]}…, recorded is {file['sha256'][:16]}…"
             )
         arguments = [_replaced(part, str(stated), str(found)) for part in arguments]
     name = Path(data["results"].get("output") or _first(data["results"]["released"])).name
@@ -87,10 +94,7 @@ def replay_protection(
     same = canonical(results) == canonical(recorded)
     if not same:
         differences += islice(different(recorded, results), 1000)
-    now, then = versions(), data["versions"]
-    notes = tuple(
-        f"{n} is {now.get(n)} here, and was {then.get(n)}" for n in sorted({*now, *then}) if now.get(n) != then.get(n)
-    )
+    notes = other_versions(data["versions"])
     identical = made["request"] == data["request"] and not notes
     verdict = f"released by {results['method']}"
     return Replay(str(record), same and not differences, identical, tuple(differences), notes, verdict, verdict)
@@ -100,10 +104,6 @@ def _first(released: Sequence[Mapping[str, str]]) -> str:
     """Return the name that was asked for, of linked tables in numbered files."""
     first = Path(released[0]["name"])
     return str(first.with_stem(first.stem.removesuffix("-1")))
-
-
-def _hash(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def _has_seed(arguments: Sequence[str]) -> bool:

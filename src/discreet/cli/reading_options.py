@@ -73,7 +73,7 @@ class OriginalOptions(TableFileOptions):
     margins: Annotated[str, in_reading("check stated margins, or recompute them from the cells.")] = "check"
     impossible: Annotated[Path | None, in_reading("A file of structural zeros: combinations that cannot occur.")] = None
 
-    def reading(self, **more: Any) -> Reading:
+    def reading(self, **more: object) -> Reading:
         """Return what these options say; ``more`` replaces some of them."""
         from discreet.reading.reading import Reading
 
@@ -86,7 +86,7 @@ class OriginalOptions(TableFileOptions):
         }
         return Reading.of(given | more)
 
-    def opened(self, file: Path | None, *, released: bool = False, **more: Any) -> Opened:
+    def opened(self, file: Path | None, *, released: bool = False, **more: object) -> Opened:
         """Read an original as these options say."""
         return opened(file, self.reading(**more), released=released)
 
@@ -157,7 +157,7 @@ class ReleaseFileOptions(TableFileOptions):
             "notes": self.notes,
         }
 
-    def releases(self, paths: Sequence[Path], least: float | None, **made: Any) -> list[Release]:
+    def releases(self, paths: Sequence[Path], least: float | None, **made: object) -> list[Release]:
         """Read releases; ``made`` says how their figures were made. A total of a part that none has is refused."""
         from discreet.reading.published import open_release
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json as json_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from discreet.cli import bundled, options, show
 from discreet.cli.compose import argument, command
 from discreet.cli.options import in_output
 from discreet.core.errors import DataError, RequestError, undamaged
+from discreet.core.json_types import Json
 
 
 @command
@@ -59,7 +60,7 @@ def report(
     show.deliver("report", {"edition": edition, "written": list(map(str, written))}, json, None, face)
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> dict[str, Json]:
     try:
         found = json_module.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -69,6 +70,6 @@ def _read(path: Path) -> dict[str, Any]:
     if not isinstance(found, dict) or "kind" not in found:
         raise DataError(f"{path} is not the data of an assessment or a comparison; name a file that --report wrote")
     if found.pop("edition", "internal") == "public":
-        raise DataError(f"{path} is a public edition, which has left the original behind; name the internal data")
+        raise DataError(f"{path} is a public edition, without the original; name the internal data")
     found.pop("command", None)
     return found

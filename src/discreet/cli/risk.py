@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 from discreet.cli import completion, options, show
 from discreet.cli.compose import argument, command, option, panel
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from discreet.core.progress import Progress
     from discreet.evaluate.expected import ExpectedRisk
     from discreet.measures.risk_result import Risk
-    from discreet.protect.base import Method
+    from discreet.protect.base import Method, RandomMethod
     from discreet.table import Table
     from discreet.utility.loss import InformationLoss
 
@@ -70,7 +70,9 @@ class Over:
             raise RequestError(f"--{stray} is about draws, but {method.name} is not random; leave it out")
         return False
 
-    def expected(self, original: Table, method: Any, measuring: options.Measuring, progress: Progress) -> ExpectedRisk:
+    def expected(
+        self, original: Table, method: RandomMethod, measuring: options.Measuring, progress: Progress
+    ) -> ExpectedRisk:
         """Return the risk over the draws of a random method."""
         from discreet.evaluate.expected import expected_risk
 
@@ -127,7 +129,7 @@ def risk(
     original = opened.table()
     if drawn:
         with show.ProgressBar() as bar, options.about(table or example):
-            expected = over.expected(original, method, measuring, bar)
+            expected = over.expected(original, cast("RandomMethod", method), measuring, bar)
 
         def face_of_draws(console: show.Console) -> None:
             show.head(console, original.headline, opened.note)
@@ -165,7 +167,7 @@ def risk(
 
 
 def _measured(
-    original: Table, released: Any, sampled: bool, measuring: options.Measuring
+    original: Table, released: object, sampled: bool, measuring: options.Measuring
 ) -> tuple[Risk, InformationLoss | None]:
     """Return the risk, and what was lost where there is a release."""
     from discreet.measures.risk import risk as measure

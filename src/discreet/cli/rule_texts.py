@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import math
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from discreet.cli.compose import option
 from discreet.core.errors import RequestError, nearest
@@ -60,14 +60,14 @@ def rules_and_group(texts: list[str] | None) -> tuple[list[Rule], int | None]:
     return found, group
 
 
-def _parts(text: str) -> tuple[str, list[int | float], dict[str, Any], str]:
+def _parts(text: str) -> tuple[str, list[int | float], dict[str, str | float], str]:
     """Split a text into name, numbers, settings and level; the level is empty if none is named."""
     rule, at, level = text.partition("@")
     name, equals, rest = rule.partition("=")
     if at and level not in LEVELS:
         raise RequestError(f"--rule is {text!r}: there is no level {level!r}; {nearest(level, LEVELS)}")
     numbers: list[int | float] = []
-    settings: dict[str, Any] = {}
+    settings: dict[str, str | float] = {}
     for part in rest.split(","):
         key, sign, value = (piece.strip() for piece in part.partition("="))
         if sign:
@@ -93,7 +93,7 @@ def _number(text: str) -> int | float | None:
     return int(value) if value.is_integer() else value
 
 
-def _setting(text: str, key: str, value: str) -> Any:
+def _setting(text: str, key: str, value: str) -> str | float:
     if key not in SETTINGS:
         raise RequestError(f"--rule is {text!r}: there is no setting {key!r}; {nearest(key, SETTINGS)}")
     if key == "zeros":
@@ -108,7 +108,7 @@ def _setting(text: str, key: str, value: str) -> Any:
     return number
 
 
-def _rule(text: str, name: str, numbers: list[int | float], named: dict[str, Any]) -> Rule:
+def _rule(text: str, name: str, numbers: list[int | float], named: dict[str, object]) -> Rule:
     from discreet.rules import RULES
 
     known = [*EXAMPLES, *(one for one in RULES if one not in {*EXAMPLES, *SHORT.values()})]
@@ -124,5 +124,4 @@ def _rule(text: str, name: str, numbers: list[int | float], named: dict[str, Any
     stray = next((key for key in named if key not in parameters), None)
     if stray is not None:
         raise RequestError(f"--rule is {text!r}: {name} has no {stray}; leave it out")
-    rule: Rule = made(*numbers, **named)
-    return rule
+    return made(*numbers, **named)

@@ -13,6 +13,7 @@ from discreet.cli.options import in_output
 from discreet.cli.reading_options import OriginalOptions
 from discreet.cli.rule_texts import PANEL, Rules, rules_and_group
 from discreet.core.errors import RequestError
+from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 
 if TYPE_CHECKING:
@@ -138,8 +139,8 @@ class _RulesResult:
         if found is None:
             header = ["along", "count", "total", "reason"]
             every = [] if lines is None else [lines.line(i) for i in range(len(lines))]
-            return show.csv_text(header, ([one[name] for name in header] for one in every))
-        return show.csv_text([*found.tabulation.names, *found.COLUMNS], map(found.listed, found.cells.tolist()))
+            return csv_text(header, ([one[name] for name in header] for one in every))
+        return csv_text([*found.tabulation.names, *found.COLUMNS], map(found.listed, found.cells.tolist()))
 
     def __str__(self) -> str:
         return "\n\n".join(str(part) for part in (self.found, self.lines, self.told) if part is not None)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
 from discreet.cli.deadline import in_time
 from discreet.core.errors import RequestError, with_options
 from discreet.core.files import write_text
+from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.progress import Progress
 from discreet.core.text import one_line
@@ -105,7 +106,7 @@ def write_result(command: str, result: Told, output: Path) -> None:
         text = f"{with_options(str(result))}\n"
     else:
         to_csv = getattr(result, "to_csv", None)
-        text = _slices_csv(cast("Showable", result).to_dict()) if to_csv is None else safe_csv(to_csv())
+        text = _slices_csv(cast("Showable", result).to_dict()) if to_csv is None else to_csv()
     write_text(output, text, private=True)
 
 
@@ -117,29 +118,7 @@ def _slices_csv(data: dict[str, Any]) -> str:
     return csv_text(header, ([row.get(name, "") for name in header] for row in rows))
 
 
-def safe_csv(text: str) -> str:
-    """Return CSV with texts defused that a spreadsheet would run."""
-    import csv
-    import io
-
-    header, *rows = csv.reader(io.StringIO(text))
-    return csv_text(header, rows)
-
-
-def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return rows as CSV; texts that a spreadsheet would run are defused."""
-    import csv
-    import io
-
-    from discreet.table.formula_texts import defused
-
-    stream = io.StringIO()
-    safe = ([defused(cell) if isinstance(cell, str) else cell for cell in row] for row in [header, *rows])
-    csv.writer(stream, lineterminator="\n").writerows(safe)
-    return stream.getvalue()
-
-
-def _flatten(row: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+def _flatten(row: dict[str, object], prefix: str = "") -> dict[str, Json]:
     flat: dict[str, Any] = {}
     for key, value in row.items():
         if isinstance(value, dict):
@@ -167,7 +146,7 @@ def deliver(command: str, result: Told, as_program: bool, output: Path | None, f
                 *(shown(clipped(with_options(one))) if isinstance(one, str) else one for one in objects), **how
             )
 
-    # Labels and messages may hold brackets, which are no markup.
+    # Labels and messages may hold brackets, which are not markup.
     console = Terminal(highlight=False, emoji=False, markup=False)
     face(console)
     if output is not None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -83,7 +83,7 @@ def _simulate(
     fractions: list[float] | None,
     output: Path | None,
     json: bool,
-    effort: dict[str, Any],
+    effort: dict[str, int | None],
 ) -> None:
     """Run the simulation of section 6 of antal2015 on a table of the user's own."""
     from discreet.reading.original import open_original

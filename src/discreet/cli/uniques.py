@@ -15,6 +15,7 @@ from discreet.cli.options import in_output
 from discreet.cli.reading_options import OriginalOptions
 from discreet.core.errors import RequestError
 from discreet.core.files import write_text
+from discreet.core.formula_texts import csv_text
 from discreet.core.text import many
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def sample(
         result = population_uniques(data, population, seed=seed, workers=workers, progress=bar, **estimated.said())
     if records is not None:
         risks = ([f"{value:.10g}" for value in row] for row in result.record_risk().tolist())
-        write_text(records, show.csv_text(result.record_columns, risks), private=True)
+        write_text(records, csv_text(result.record_columns, risks), private=True)
     told = show.Assembled(result.to_dict(top), str(result), result.to_csv)
     show.deliver("uniques", told, json, output, lambda console: _face(console, result, top))
 

@@ -214,7 +214,7 @@ def _undo(given: list[object]) -> Callable[[], None] | None:
     return undo
 
 
-def _as_compiled(result: Any) -> Any:
+def _as_compiled(result: object) -> Any:
     """Return numbers as machine code does: those of Python."""
     if isinstance(result, tuple):
         parts = [_as_compiled(part) for part in result]
@@ -289,7 +289,7 @@ def _listen() -> None:
     events: Any = numba_events
 
     class Announcer(events.Listener):  # type: ignore[misc]
-        """Counts the kernels that are compiled for one call; what else this process compiles is not ours to tell of."""
+        """Counts the kernels that are compiled for one call; what else is compiled is not ours to report."""
 
         label, done, total, depth = "", 0, 0, 0
 

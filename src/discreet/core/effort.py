@@ -1,4 +1,4 @@
-"""How much work is done: draws, seconds and threads, from which seed, and who is told how far it is."""
+"""How much work is done: draws, seconds and threads, the seed, and who is told about progress."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Effort:
     Attributes:
         time_limit: seconds; None lets work take its time.
         workers: threads; by default one per core.
-        progress: told how far the work is.
+        progress: called as the work advances.
         draws: how often is drawn.
         seed: makes draws reproducible, whatever the number of workers.
     """

@@ -1,7 +1,8 @@
-"""Files that are written whole or not at all, and are read by whom they are meant for."""
+"""Files that are written whole or not at all, and readable only by those they are meant for."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -55,6 +56,11 @@ def new_whole(path: str | Path, write: Callable[[Path], object]) -> None:
 def write_text(path: str | Path, text: str, *, private: bool = False) -> None:
     """Write a text file in UTF-8, whole or not at all."""
     write_whole(path, lambda temporary: temporary.write_text(text, encoding="utf-8"), private=private)
+
+
+def file_sha256(path: str | Path) -> str:
+    """Return the SHA-256 of a file."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
 
 
 def sync_folder(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -34,7 +35,7 @@ class Program:
         upper: npt.ArrayLike = (),
         sums: tuple[npt.ArrayLike, npt.ArrayLike] = ((), ()),
         whole: bool | IntArray = False,
-        options: dict[str, Any] | None = None,
+        options: Mapping[str, object] | None = None,
     ) -> None:
         """State a program; ``whole`` says that all columns, or which ones, take integers."""
         import highspy
@@ -61,7 +62,7 @@ class Program:
             lp.integrality_ = [kinds[int(one)] for one in chosen]
         self.solver.passModel(lp)
 
-    def set_options(self, **options: Any) -> None:
+    def set_options(self, **options: object) -> None:
         """Set options of HiGHS by their names."""
         for name, value in options.items():
             self.solver.setOptionValue(name, value)
@@ -131,6 +132,6 @@ class Program:
         return float(self.solver.getInfo().mip_gap)
 
 
-def _compressed(added: Rows) -> tuple[Any, Any, FloatArray]:
+def _compressed(added: Rows) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], FloatArray]:
     """Return the arrays that HiGHS takes for rows or columns that are added: it wants no last end."""
     return added.starts[:-1].astype(np.int32), added.columns.astype(np.int32), added.values.astype(np.float64)

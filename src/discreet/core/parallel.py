@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.progress import Progress
@@ -134,7 +134,7 @@ def _elsewhere(
         import joblib
     except ImportError:
         raise RequestError(f"work on {place} needs joblib; pip install 'discreet[dask]'") from None
-    options: dict[str, Any] = {"backend": "loky", "n_jobs": workers or available_cores()}
+    options: dict[str, object] = {"backend": "loky", "n_jobs": workers or available_cores()}
     if place != "processes":
         address = place.partition(":")[2]
         options = {"backend": "dask", **({"scheduler_host": address} if address else {})}

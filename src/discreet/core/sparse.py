@@ -1,13 +1,13 @@
 """Sparse rows: their sums and products, which row an entry is in, parts that share no row, and rows told apart.
 
-Row e of compressed rows holds the entries from ``starts[e]`` up to ``starts[e + 1]``. Whoever states equations shares
+Row e of compressed rows holds the entries from ``starts[e]`` up to ``starts[e + 1]``. All that state equations share
 this bookkeeping; how they are solved is not here.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, NamedTuple, overload
+from typing import NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -64,7 +64,7 @@ class Rows(NamedTuple):
     def sums(self, x: IntArray) -> IntArray: ...
     @overload
     def sums(self, x: FloatArray) -> FloatArray: ...
-    def sums(self, x: NumberArray) -> Any:
+    def sums(self, x: NumberArray) -> NumberArray:
         """Return the sum of every row over x: exact for integers."""
         products = self.values * x[self.columns]
         size = self.starts.size - 1
@@ -141,7 +141,7 @@ class Rows(NamedTuple):
             np.concatenate([none.astype(self.values.dtype), *(one.values for one in found)]),
         )
 
-    def dense(self, width: int) -> npt.NDArray[Any]:
+    def dense(self, width: int) -> npt.NDArray[np.number]:
         """Return the rows as an array of so many columns."""
         found = np.zeros((self.starts.size - 1, width), self.values.dtype)
         np.add.at(found, (self.of, self.columns), self.values)

@@ -43,6 +43,33 @@ def finite(value: float) -> float | int | None:
     return int(value) if float(value).is_integer() else float(value)
 
 
+def number_text(value: float | None, decimals: int | None = None) -> str:
+    """Return a number with separators, to six decimals unless more or fewer are asked for; a missing one is a dash.
+
+    >>> number_text(12345), number_text(1234567.5), number_text(12.5, 2), number_text(None), number_text(-math.inf)
+    ('12,345', '1,234,567.5', '12.50', '–', '-∞')
+    """
+    if value is None or value != value:
+        return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if decimals is not None:
+        return f"{value:,.{decimals}f}"
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:,.6f}".rstrip("0").rstrip(".")
+
+
+def decimal_text(value: int, decimals: int) -> str:
+    """Return one integer in units of the last decimal as people write it.
+
+    >>> decimal_text(-1250, 2), decimal_text(7, 0)
+    ('-12.50', '7')
+    """
+    if not decimals:
+        return str(value)
+    sign, digits = "-" if value < 0 else "", str(abs(value)).rjust(decimals + 1, "0")
+    return f"{sign}{digits[:-decimals]}.{digits[-decimals:]}"
+
+
 def many(count: int, what: str) -> str:
     """Return how many there are of something.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 from discreet.core.effort import Effort, WorkOptions
 from discreet.core.errors import DiscreetError, RequestError
@@ -17,7 +17,7 @@ from discreet.core.random import release_seed
 from discreet.decide.assessment import Assessment, Candidate, Protect, Request
 from discreet.decide.choice import ASKED, Choice
 from discreet.decide.evidence import Evidence, gather
-from discreet.decide.json_data import plain, release_data
+from discreet.decide.json_data import plain, plain_settings, release_data
 from discreet.decide.policy import Policy, Protection, make_text
 from discreet.decide.protections import make_method, parse_method
 from discreet.decide.provenance import digest
@@ -34,6 +34,7 @@ from discreet.reading.published import open_release
 from discreet.reading.reading import Reading, SearchOptions
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.release import Release
+from discreet.table.statistic import Definitions
 from discreet.table.statistic_reader import definitions_of
 
 RELEASED = (".csv", ".parquet", ".tab", ".xlsx")
@@ -45,11 +46,11 @@ PATIENCE = Effort(time_limit=60.0)
 class AssessOptions(SearchOptions, total=False):
     """What is published beside the figures, how the original is read, and how much work may be done."""
 
-    statistics: Any
+    statistics: Definitions | str | Path
 
 
 def assess(
-    original: Any,
+    original: object,
     policy: str | Policy = "default",
     *,
     protection: Protect = "propose",
@@ -91,7 +92,7 @@ def assess(
         time_limit: seconds for each search for a protection, and for each audit (60); the best found by then is judged,
             and what is not finished is said and never called safe. None lets all of it take its time.
         workers: threads.
-        progress: told how far the work is.
+        progress: called as the work advances.
         by, value, contributor, …: how a file or frame is read, as for :func:`discreet.tabulate` and
             :func:`discreet.read_table`; ``response`` is the magnitude, where the table has several.
 
@@ -146,7 +147,7 @@ def assess_subject(
     return replace(made, record=made.made_by(_asked(request), source), source=source)
 
 
-def _asked(request: Request) -> dict[str, Any]:
+def _asked(request: Request) -> dict[str, object]:
     """Return what was asked of an assessment as plain data."""
     names = ("seed", "trial", "draws", "population", "time_limit")
     beside = {"statistics": plain(dict(request.statistics))} if request.statistics else {}
@@ -163,7 +164,7 @@ def _protection_data(protection: Protect) -> object:
         return protection
     if isinstance(protection, Mapping):
         return plain(dict(protection))
-    return {"name": protection.name, **plain(dict(protection.parameters))}
+    return {"name": protection.name, **plain_settings(protection.parameters)}
 
 
 @dataclass(frozen=True)
@@ -291,4 +292,4 @@ def _method_of(protection: Protect, found: Sensitivity | None, time_limit: float
         return AuditedSuppression.of(protection)
     if isinstance(protection, Method):
         return protection
-    raise RequestError(f"a {type(protection).__name__} is no protection; give a method, its name, or a release")
+    raise RequestError(f"a {type(protection).__name__} is not a protection; give a method, its name, or a release")

@@ -205,7 +205,7 @@ def assess_sample(
     apply to it as they stand. R2 and the number of population uniques depend on the population and are estimated, under
     every model that the data do not reject; the worst is held against the limits. A protected sample says no more about
     the population than the sample does, so R2 is not estimated anew; the sample uniques that nobody can recognise any
-    more do not count. ``assessed`` is the path of a table that is no sample.
+    more do not count. ``assessed`` is the path of a table that is not a sample.
     """
     table, policy = subject.table, request.policy
     if table is None:

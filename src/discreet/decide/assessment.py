@@ -44,7 +44,7 @@ class Candidate:
     """A protection that was tried, what it leaves of the table, and whether it meets the policy."""
 
     method: str
-    parameters: Mapping[str, Any]
+    parameters: Mapping[str, object]
     title: str
     meets: bool
     utility: float | None

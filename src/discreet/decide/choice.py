@@ -1,4 +1,4 @@
-"""What the choice to protect a table tells: somewhere in it something was found that may not be published.
+"""What the choice to protect a table reveals: somewhere in it something was found that may not be published.
 
 A table that is published as it is when nothing in it is sensitive, and protected otherwise, tells by being protected
 that a sensitive cell is there. Where a single figure can hide one, the reader knows which. Given the figures y, all
@@ -196,7 +196,7 @@ class Reasons:
 
     @property
     def tells(self) -> bool:
-        """Whether being protected tells something."""
+        """Whether being protected reveals something."""
         return self.reader.choice.protected and not self.sure
 
     @property

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import os
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
 from discreet.core.effort import Effort, WorkOptions
 from discreet.core.errors import RequestError
 from discreet.core.files import remove_orphans, write_text
+from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
@@ -42,6 +41,7 @@ from discreet.reading.opened import Opened
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading, SearchOptions
 from discreet.rules.sensitivity import Sensitivity
+from discreet.table.statistic import Definitions
 from discreet.table.statistic_reader import definitions_of
 
 
@@ -62,7 +62,7 @@ class Comparison(Recorded):
     seed: int
     proposed: int | None = None
     seconds: float = field(default=0.0, compare=False)
-    record: Mapping[str, Any] = field(default_factory=dict)
+    record: Mapping[str, Json] = field(default_factory=dict)
     source: Opened | None = None
 
     @property
@@ -195,18 +195,17 @@ class Comparison(Recorded):
 
     def to_csv(self) -> str:
         """Return one line per method."""
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
         names = ["r2", "worst_dr", "determined", "known", "utility", *ERRORS, *(BESIDE if self._beside else ())]
         heads = [head for name in names for head in (name, f"{name}_mc_error")]
-        writer.writerow(["method", "parameters", *heads, "meets", "efficient", "recommended", "error"])
+        header = ["method", "parameters", *heads, "meets", "efficient", "recommended", "error"]
+        rows: list[list[object]] = []
         frontier, best = self.frontier, self.recommended
         for i, one in enumerate(self.points):
             found = [one.figures.get(name) for name in names]
             cells = [cell for f in found for cell in (("", "") if f is None else f.to_dict().values())]
             state = [not one.faults, i in frontier, i == best, one.error]
-            writer.writerow([one.point.name, json.dumps(one.point.to_dict()["parameters"]), *cells, *state])
-        return stream.getvalue()
+            rows.append([one.point.name, json.dumps(one.point.to_dict()["parameters"]), *cells, *state])
+        return csv_text(header, rows)
 
     def __str__(self) -> str:
         """Return the recommendation and all methods."""
@@ -232,12 +231,12 @@ def efficient(points: Sequence[tuple[float | None, float | None]]) -> tuple[int,
 class CompareOptions(SearchOptions, total=False):
     """How an original is read, how much work may be done, and which statistics are wanted beside it."""
 
-    statistics: Any
+    statistics: Definitions | str | Path
 
 
 def compare(
-    original: Any,
-    grid: Any = None,
+    original: object,
+    grid: object = None,
     *,
     policy: str | Policy = "default",
     draws: int = 1000,
@@ -267,7 +266,7 @@ def compare(
             is measured, and suppression is tried with them dropped, kept where that is safe, coarser, and as ranges.
         time_limit: seconds for each search and each audit (60); what is not finished then does not meet the policy.
         workers: threads.
-        progress: told how far the work is.
+        progress: called as the work advances.
         by, value, contributor, …: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> import discreet
@@ -349,7 +348,7 @@ class _Kept:
             raise RequestError(f"{folder} cannot be used to keep results ({error.strerror}); name a folder") from None
         self.folder = folder
         stated = case.policy.to_dict()
-        self.about: Mapping[str, Any] = {
+        self.about: Mapping[str, object] = {
             "original": case.subject.sha256(),
             "policy": {key: value for key, value in stated.items() if key not in ("name", "title")},
             **plan.to_dict(),

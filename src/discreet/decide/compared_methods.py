@@ -81,7 +81,7 @@ def grid_of(given: Any, policy: Policy, magnitudes: bool) -> tuple[GridPoint, ..
     return tuple(points.values())
 
 
-def _expanded(item: Any) -> list[GridPoint]:
+def _expanded(item: object) -> list[GridPoint]:
     if isinstance(item, GridPoint):
         return [item]
     if isinstance(item, str):
@@ -100,7 +100,7 @@ def _expanded(item: Any) -> list[GridPoint]:
         )
     if isinstance(item, Method) and not isinstance(item, type):
         return [GridPoint(item.name, dict(item.parameters))]
-    raise RequestError(f"a {type(item).__name__} is no method; give names, as random-rounding:base=3")
+    raise RequestError(f"a {type(item).__name__} is not a method; give names, as random-rounding:base=3")
 
 
 def _from_file(path: Path) -> Sequence[Any]:
@@ -268,7 +268,7 @@ def measure(case: Case, point: GridPoint, plan: ComparisonPlan, choice: Choice =
         return Measured(point, faults=(str(error),), error=str(error))
 
 
-def _with_alternative(case: Case, point: GridPoint, plan: ComparisonPlan) -> tuple[Case, dict[str, Any]]:
+def _with_alternative(case: Case, point: GridPoint, plan: ComparisonPlan) -> tuple[Case, dict[str, Json]]:
     """Return what is done with statistics beside a method's figures, where it is not the usual, and its parameters."""
     parameters = dict(point.parameters)
     way = parameters.pop("statistics", None)
@@ -285,7 +285,7 @@ def _with_alternative(case: Case, point: GridPoint, plan: ComparisonPlan) -> tup
     ), parameters
 
 
-def with_alternatives(points: Sequence[GridPoint], statistics: Mapping[str, Any]) -> tuple[GridPoint, ...]:
+def with_alternatives(points: Sequence[GridPoint], statistics: Mapping[str, object]) -> tuple[GridPoint, ...]:
     """Return points with all that can be done with statistics beside suppressed figures, where some are wanted."""
     found: list[GridPoint] = []
     for point in points:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -77,10 +77,15 @@ def _statistic_data(column: StatisticColumn) -> dict[str, Json]:
     return {"name": column.name, "definition": str(column.statistic), "codes": column.codes.tolist(), "shown": shown}
 
 
-def plain(value: Any) -> Any:
-    """Return parameters as JSON can write them."""
+def plain_settings(given: Mapping[str, object]) -> dict[str, Json]:
+    """Return parameters by name as JSON can write them."""
+    return {str(key): plain(item) for key, item in given.items()}
+
+
+def plain(value: object) -> Json:
+    """Return a parameter as JSON can write it."""
     if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
+        return plain_settings(value)
     if isinstance(value, list | tuple):
         return [plain(item) for item in value]
     if isinstance(value, np.integer | np.floating | np.bool_):

@@ -1,7 +1,7 @@
-"""What it tells that a release met the limit on R2: originals above the limit are ruled out.
+"""What readers learn because a release met the limit on R2: originals above the limit are ruled out.
 
 R2 depends on the true counts x beside the published ones. Where no x within the published ranges is above the limit,
-passing tells nothing. Otherwise the chance of such an x is bounded, given the figures. Zeros and size give at most
+passing reveals nothing. Otherwise the chance of such an x is bounded, given the figures. Zeros and size give at most
 their ceilings, so R2 is above the limit only if the concentration 1 − H(X)/log K is above some c, which is
 
     Σ x·log x − N·log N + N·h > 0,  h = (1 − c)·log K.

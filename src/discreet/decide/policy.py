@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, TypedDict
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
@@ -23,8 +24,16 @@ from discreet.decide.protections import make_method
 from discreet.rules import PQ, CellFigures, CustomRule, Dominance, PPercent, Rule, Threshold, group_disclosure
 from discreet.rules.rule import Mask
 from discreet.table.tabulation import Tabulation
+from discreet.table.units import LevelName
 
 Levels = Literal["never", "magnitudes", "always"]
+
+
+class _Where(TypedDict):
+    """Whom a rule looks at."""
+
+    level: LevelName
+    weighted: bool
 
 
 class _Part(BaseModel):
@@ -111,7 +120,7 @@ class Protection(BaseModel):
     only: Literal["counts", "magnitudes"] | None = None
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> dict[str, Json]:
         """The method's parameters."""
         return dict(self.__pydantic_extra__ or {})
 
@@ -191,7 +200,7 @@ class Policy(_Part):
         return made
 
     def asks(self, *, magnitudes: bool) -> bool:
-        """Say whether anything is asked of tables of magnitudes, or of counts, that are no samples.
+        """Say whether anything is asked of tables of magnitudes, or of counts, that are not samples.
 
         Other limits hold for sensitive cells, and without a rule there are none.
         """
@@ -211,10 +220,10 @@ class Policy(_Part):
     def judges(self, magnitudes: bool, *, holdings: bool = True) -> list[Rule]:
         """Return the rules as objects, for a table of magnitudes or of counts, with holdings or without."""
         rules = self.rules
-        levels = ["contributor", "holding"] if rules.level == "both" else [rules.level]
+        levels: list[LevelName] = ["contributor", "holding"] if rules.level == "both" else [rules.level]
         found: list[Rule] = []
         for level in (level for level in levels if holdings or level == "contributor"):
-            where: dict[str, Any] = {"level": level, "weighted": rules.weighted}
+            where = _Where(level=level, weighted=rules.weighted)
             if rules.threshold is not None or self.zeros == "unsafe":
                 least = 1.0 if rules.threshold is None else rules.threshold
                 found.append(Threshold(least, self.zeros, rules.safety_range, **where))
@@ -231,7 +240,7 @@ class Policy(_Part):
         holdings = tabulation.holdings is not None
         if self.rules.level == "holding" and not holdings:
             raise RequestError(
-                "the policy looks at holdings (rules.level), but the table knows none; tabulate with the column of "
+                "the policy looks at holdings (rules.level), but the table has none; tabulate with the column of "
                 "holdings (holding=, --holding), or choose the level 'contributor'"
             )
         found = self.judges(bool(tabulation.responses), holdings=holdings)
@@ -243,7 +252,7 @@ class Policy(_Part):
         """Say whether a table may be protected by a method: any, or one of those listed, whatever its parameters."""
         return self.allow == "any" or method in {one.name for one in self.protections if one.suits(magnitudes)}
 
-    def proposes(self, method: str, parameters: dict[str, Any], magnitudes: bool) -> bool:
+    def proposes(self, method: str, parameters: dict[str, object], magnitudes: bool) -> bool:
         """Say whether a method with just these parameters is among those that are tried for such a table."""
         listed = [one for one in self.protections if one.suits(magnitudes)]
         return any((one.name, one.parameters) == (method, parameters) for one in listed)
@@ -301,7 +310,7 @@ def group_rule(coalition: int) -> CustomRule:
     return CustomRule(mask, f"group disclosure ({who} of a line in one cell)")
 
 
-def make_text(name: str, parameters: dict[str, Any]) -> str:
+def make_text(name: str, parameters: Mapping[str, object]) -> str:
     """Return a method with its parameters as people read it.
 
     >>> make_text("random-rounding", {"base": 3})

@@ -8,14 +8,15 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from discreet.core.errors import DiscreetError, RequestError, nearest
+from discreet.core.json_types import Json
 from discreet.protect.base import Method
 from discreet.rules.sensitivity import Sensitivity
 
 
 def make_method(
     name: str,
-    parameters: Mapping[str, Any],
-    found: Sensitivity | Sequence[Any] | None = None,
+    parameters: Mapping[str, object],
+    found: Sensitivity | Sequence[object] | None = None,
     time_limit: float | None = None,
 ) -> Method:
     """Return a method of the registry with its parameters.
@@ -71,7 +72,7 @@ def _cell_key(parameters: Mapping[str, Any]) -> Method:
     return CellKey(design_ptable(**{"bound": 5, "variance": 3, **design}), **rest)
 
 
-def _redesign(parameters: Mapping[str, Any]) -> Method:
+def _redesign(parameters: Mapping[str, object]) -> Method:
     """Make a redesign from ``merge``, ``{dimension: {group: [categories]}}``."""
     from discreet.protect import Redesign
 
@@ -86,7 +87,7 @@ def _redesign(parameters: Mapping[str, Any]) -> Method:
     return Redesign.of(recoding)
 
 
-def _chain(parameters: Mapping[str, Any]) -> Method:
+def _chain(parameters: Mapping[str, object]) -> Method:
     """Make a chain from ``steps``, each a text such as ``table-swapping:rate=0.1`` or a name with parameters."""
     from discreet.protect import Chain
 
@@ -112,11 +113,11 @@ MAKERS: dict[str, Callable[[Mapping[str, Any]], Method]] = {
 """Methods whose parameters are objects, made from what a policy file can say."""
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: object) -> Any:
     return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
 
 
-def parse_method(text: str) -> tuple[str, dict[str, Any]]:
+def parse_method(text: str) -> tuple[str, dict[str, Json]]:
     """Read a method from the command line: ``name`` or ``name:key=value,key=value``.
 
     >>> parse_method("random-rounding:base=5")

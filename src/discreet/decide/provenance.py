@@ -10,11 +10,10 @@ from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.files import write_text
-from discreet.core.json_types import Json
+from discreet.core.json_types import Json, JsonObject
 from discreet.decide.json_data import plain
 from discreet.decide.policy import Policy
 from discreet.decide.subject import Subject
@@ -52,24 +51,34 @@ def versions() -> Mapping[str, str]:
     return MappingProxyType(found)
 
 
+def other_versions(then: Mapping[str, str]) -> tuple[str, ...]:
+    """Say which packages have other versions here than a record says."""
+    now = versions()
+    return tuple(
+        f"{name} is {now.get(name, 'missing')} here, and was {then.get(name, 'missing')}"
+        for name in sorted({*now, *then})
+        if now.get(name) != then.get(name)
+    )
+
+
 class Recorded:
     """What assessments and comparisons share: they are recorded, reported and shown in notebooks."""
 
     subject: Subject
     policy: Policy
-    record: Mapping[str, Any]
+    record: Mapping[str, object]
 
     def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data."""
         raise NotImplementedError
 
-    def results(self) -> dict[str, Any]:
+    def results(self) -> JsonObject:
         """Return what was found as plain data, without how it was made."""
         results = self.to_dict()
         results.pop("record")
         return results
 
-    def made_by(self, request: Mapping[str, Any], source: Opened | None) -> dict[str, Any]:
+    def made_by(self, request: Mapping[str, object], source: Opened | None) -> JsonObject:
         """Return the record: where the original came from, and what was asked, as plain data."""
         results = self.results()
         return {
@@ -122,10 +131,10 @@ class Recorded:
 
 def _refuse_constant(text: str) -> None:
     """Refuse numbers that JSON does not have."""
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
-def read_record(path: str | Path) -> dict[str, Any]:
+def read_record(path: str | Path) -> JsonObject:
     """Read a record, and refuse one that was changed or is of a newer version."""
     file = Path(path)
     try:
@@ -136,10 +145,10 @@ def read_record(path: str | Path) -> dict[str, Any]:
         raise RequestError(f"{file} cannot be read ({error})") from None
     except ValueError as error:
         raise DataError(
-            f"{file} is no record: it is not JSON ({error}); name a record that assess or compare wrote"
+            f"{file} is not a record: it is not JSON ({error}); name a record that assess or compare wrote"
         ) from None
     if not isinstance(data, dict) or "record" not in data or "results" not in data:
-        raise DataError(f"{file} is no record; name a file that assess or compare wrote")
+        raise DataError(f"{file} is not a record; name a file that assess or compare wrote")
     if data["record"] != RECORD:
         raise DataError(
             f"{file} is of version {data['record']!r} of records, but version {RECORD} is read here; update discreet"

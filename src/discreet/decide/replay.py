@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -10,14 +9,15 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import DataError, RequestError, undamaged
-from discreet.core.json_types import Json
+from discreet.core.files import file_sha256
+from discreet.core.json_types import Json, JsonObject
 from discreet.core.progress import Progress
 from discreet.decide.assess import assess_subject
 from discreet.decide.assessment import Assessment, Request
 from discreet.decide.compare import Comparison, compare_points
 from discreet.decide.compared_methods import ComparisonPlan, GridPoint
 from discreet.decide.policy import Policy
-from discreet.decide.provenance import canonical, read_record, versions
+from discreet.decide.provenance import canonical, other_versions, read_record
 from discreet.decide.subject import Subject
 from discreet.reading.opened import Opened
 from discreet.reading.original import open_original
@@ -74,7 +74,7 @@ class Replay:
 
 
 def replay(
-    record: str | Path, original: Any = None, *, workers: int | None = None, progress: Progress | None = None
+    record: str | Path, original: object = None, *, workers: int | None = None, progress: Progress | None = None
 ) -> Replay:
     """Make the assessment or comparison of a record again, and say whether it comes out the same.
 
@@ -82,15 +82,15 @@ def replay(
         record: the file that an assessment or comparison wrote.
         original: the original, where it lies elsewhere than the record says or was not in a file.
         workers: threads; results do not depend on them.
-        progress: told how far the work is.
+        progress: called as the work advances.
     """
     with undamaged(str(record), "assess or compare again"):
         return _replayed(_KeptFiles(Path(record)), original, workers, progress)
 
 
-def _replayed(kept: _KeptFiles, original: Any, workers: int | None, progress: Progress | None) -> Replay:
+def _replayed(kept: _KeptFiles, original: object, workers: int | None, progress: Progress | None) -> Replay:
     if kept.data["kind"] == "protection":
-        raise RequestError(f"{kept.path} is of a command that protects; make it again with discreet replay {kept.path}")
+        raise RequestError(f"{kept.path} is the record of a protection; make it again with discreet replay {kept.path}")
     differences = kept.differences
     source = kept.source(original)
     if (found := Subject.opened(source).sha256()) != (stated := kept.input["original_sha256"]):
@@ -102,15 +102,10 @@ def _replayed(kept: _KeptFiles, original: Any, workers: int | None, progress: Pr
     same = canonical(results) == canonical(recorded)
     if not same:
         differences += islice(different(recorded, results), 1000)
-    now, then = versions(), kept.data["versions"]
-    notes = [
-        f"{name} is {now.get(name, 'missing')} here, and was {then.get(name, 'missing')}"
-        for name in sorted({*now, *then})
-        if now.get(name) != then.get(name)
-    ]
+    notes = other_versions(kept.data["versions"])
     identical = made.record_text() == kept.path.read_text(encoding="utf-8")
     verdicts = (_verdict(results), _verdict(recorded))
-    return Replay(str(kept.path), same and not differences, identical, tuple(differences), tuple(notes), *verdicts)
+    return Replay(str(kept.path), same and not differences, identical, tuple(differences), notes, *verdicts)
 
 
 class _KeptFiles:
@@ -122,7 +117,7 @@ class _KeptFiles:
         self.files = {file.get("role", ""): file for file in self.input["files"]}
         self.differences: list[str] = []
 
-    def source(self, original: Any) -> Opened:
+    def source(self, original: object) -> Opened:
         """Read the original again, as it was read for the record."""
         reading = dict(self.input["reading"])
         if original is None and "original" in self.files:
@@ -151,7 +146,7 @@ class _KeptFiles:
         asked = Request(policy, **{**request, "protection": self._protection(request)})
         return assess_subject(Subject.opened(source), asked, source=source, workers=workers, progress=progress)
 
-    def _protection(self, request: dict[str, Any]) -> Any:
+    def _protection(self, request: JsonObject) -> Any:
         """Return the protection that was asked for; a release that was judged is read again from its file."""
         given = request["protection"]
         if not isinstance(given, dict) or "release_sha256" not in given:
@@ -174,12 +169,12 @@ class _KeptFiles:
 
     def _check_hash(self, role: str, path: Path) -> None:
         stated = self.files[role]["sha256"] if role in self.files else None
-        found = hashlib.sha256(path.read_bytes()).hexdigest()
+        found = file_sha256(path)
         if stated is not None and found != stated:
             self.differences.append(f"{path} was changed: its hash is {found[:16]}…, recorded is {stated[:16]}…")
 
 
-def _verdict(results: dict[str, Any]) -> str:
+def _verdict(results: JsonObject) -> str:
     """Return the outcome in a word or two: the verdict, or which method to take."""
     if results["kind"] != "comparison":
         return str(results["verdict"])
@@ -187,7 +182,7 @@ def _verdict(results: dict[str, Any]) -> str:
     return "take none of them" if best is None else f"take {results['points'][best]['title']}"
 
 
-def different(before: Any, after: Any, where: str = "results") -> Iterator[str]:
+def different(before: object, after: object, where: str = "results") -> Iterator[str]:
     """Yield what differs between two plain data."""
     if isinstance(before, dict) and isinstance(after, dict):
         for key in dict.fromkeys([*before, *after]):

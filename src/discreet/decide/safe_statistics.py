@@ -143,7 +143,7 @@ def _near(cell: tuple[int, ...], wrong: set[tuple[int, ...]]) -> bool:
 
 
 def _shown(part: Figures, column: StatisticColumn) -> BoolArray:
-    """Say which statistics follow from figures that are shown: they are no reason for anything."""
+    """Say which statistics follow from figures that are shown: they are not a reason for anything."""
     (left,) = without_implied([replace(part, statistics=(column,))])
     kept = {tuple(one) for found in left.statistics for one in found.codes.tolist()}
     return np.array([tuple(one) not in kept for one in column.codes.tolist()], bool)

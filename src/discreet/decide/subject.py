@@ -114,7 +114,7 @@ class Subject:
     def marked(self, release: Release, zeros: str) -> Release:
         """Return a release of the original with what its marks tell readers who know the policy.
 
-        Under a policy by which zeros are safe there is no reason to hide one: marks that say nothing of zeros hide
+        Under a policy by which zeros are safe there is not a reason to hide one: marks that say nothing of zeros hide
         none, unless the original has one behind a mark.
         """
         parts = release.parts()

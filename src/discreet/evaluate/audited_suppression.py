@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from discreet.auditing.audit import audit
 from discreet.auditing.findings import RANK
-from discreet.auditing.limits import Limits
+from discreet.auditing.limits import Level, Limits
 from discreet.core.errors import DiscreetError, LimitError
 from discreet.core.json_types import Json
 from discreet.core.numerics import index_ranges
@@ -103,13 +103,13 @@ def safe_against(pattern: Pattern) -> str:
 
 
 def suppress(
-    originals: Any,
-    rules: Any = (),
+    originals: object,
+    rules: object = (),
     *,
     form: Form = "marks",
     workers: int | None = None,
     progress: Progress | None = None,
-    **options: Any,
+    **options: object,
 ) -> Suppressed:
     """Suppress the sensitive cells of a table, or of linked tables, and have the result audited.
 
@@ -118,7 +118,7 @@ def suppress(
         rules: what makes a cell sensitive; see :class:`~discreet.protect.suppression.Suppression` for all options.
         form: suppressed cells are published as ``"marks"``, ``"intervals"`` or ``"synthetic"`` values.
         workers: threads of the audit.
-        progress: told how far the work is.
+        progress: called as the work advances.
         options: ``method``, ``cost``, ``wishes`` and the other parameters of the method; and how files or frames are
             read, as for :func:`discreet.assess`.
 
@@ -194,7 +194,7 @@ def inspect(
     """Audit a release against the levels and the insiders that its pattern was made for."""
     cells, demands = pattern.problem.cells, pattern.problem.demands
     scale = 10**cells.equations.decimals
-    levels: dict[Any, Any] = {}
+    levels: dict[tuple[tuple[str, str], ...], Level] = {}
     for i in np.flatnonzero(demands.sensitive).tolist():
         value = int(cells.values[i])
         ends = ((value - int(demands.lower[i])) / scale, (value + int(demands.upper[i])) / scale)
@@ -269,8 +269,8 @@ def attackers_of(pattern: Pattern) -> list[Attacker]:
         for j in equal[int(member[i])]:
             cell = cells.equations.cell(j)
             if own < 0 or not pattern.problem.demands.sensitive[j]:
-                # A loss is no amount that one adds to a cell, and what others contributed to a cell that is not
-                # sensitive is no secret.
+                # A loss is not an amount that one adds to a cell, and what others contributed to a cell that is not
+                # sensitive is not secret.
                 knows.setdefault(who, []).append(Fact(cell, own, None if others else own))
             elif j not in mine or mine[j].value < own:
                 mine[j] = Contribution(cell, own, others)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, Unpack
+from typing import Literal, TypeAlias, Unpack
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import spawn
 from discreet.core.statistics import Moments
-from discreet.core.text import columns, figure, html_table
+from discreet.core.text import Face, Result, figure
 from discreet.measures.entropy import (
     DEFAULT_WEIGHTS,
     MATRIX_LIMIT,
@@ -76,7 +76,7 @@ class ExpectedSlice:
 
 
 @dataclass(frozen=True, repr=False)
-class ExpectedRisk:
+class ExpectedRisk(Result):
     """Expected R2 and information loss of a random method, for the whole table and every slice.
 
     Attributes:
@@ -146,17 +146,13 @@ class ExpectedRisk:
         lines += [(f"{item.dimension}={item.category}", item.risk, item.hellinger) for item in worst]
         return [[name, figure(r.mean), figure(r.sd), figure(r.mc_error, 5), figure(h.mean)] for name, r, h in lines]
 
-    def __str__(self) -> str:
-        return f"{self.sentence}\n{columns(HEADER, self.rows()[:11])}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(HEADER, self.rows()[:21], caption=self.sentence)
+    def face(self, most: int) -> Face:
+        """Return the sentence and the worst slices."""
+        return Face(HEADER, self.rows()[: most + 1], self.sentence)
 
 
 def expected_risk(
-    table: Any,
+    table: object,
     method: RandomMethod,
     *,
     precision: float | None = None,
@@ -185,7 +181,7 @@ def expected_risk(
         draws: how many releases are drawn (1,000); the largest number when a precision is asked for is 1,000 times it.
         seed: makes the draws reproducible, whatever the number of workers.
         workers: threads; by default one per core.
-        progress: told how far the work is.
+        progress: called as the work advances.
         by, value, contributor, …: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> import discreet
@@ -226,7 +222,7 @@ def _check_method(method: object) -> None:
     name = getattr(method, "name", None)
     if not isinstance(name, str):
         raise RequestError(
-            f"a {type(method).__name__} is no protection; give one, as discreet.protect.RandomRounding(3)"
+            f"a {type(method).__name__} is not a protection; give one, as discreet.protect.RandomRounding(3)"
         )
     make = "discreet.suppress(table, rules)" if name == "suppress" else "its apply(table)"
     raise RequestError(

@@ -1,15 +1,14 @@
 """Suppression with statistics of true values in its equations: what is published of them, and what that costs.
 
-A percentage beside a hidden count tells of the count. It can be hidden with it; or other counts are hidden, so that the
-percentage leaves enough open. Both are found here, the second by a search whose equations hold every statistic that is
-to be published; and whatever is found is audited with these statistics beside it.
+A percentage beside a hidden count says something about the count. Either it is hidden too, or other counts are hidden
+until the percentage leaves enough open. Both are found here, the second by a search whose equations hold every
+statistic that is to be published; and whatever is found is audited with these statistics beside it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from discreet.core.errors import DiscreetError, require
 from discreet.core.numerics import BoolArray
 from discreet.core.progress import Progress
 from discreet.evaluate.audited_suppression import Suppressed, certify
+from discreet.protect.base import Originals
 from discreet.protect.suppression import Pattern, Suppression
 from discreet.protect.suppression.problem import lay_out
 from discreet.protect.suppression.suppression import tabulations
@@ -33,7 +33,7 @@ is in print; or those that are not of a sensitive cell, neither above nor below 
 
 def suppress_beside(
     method: Suppression,
-    original: Any,
+    original: Originals,
     wanted: Mapping[str, Statistic],
     ways: Sequence[str] = WAYS,
     *,

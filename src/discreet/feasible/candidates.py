@@ -1,7 +1,7 @@
 """Tables that are said to fit what is published, checked one by one.
 
-Whoever hid figures knows tables that show what can still be. None of them is believed: one counts only if it keeps
-every equation and every range in integers. What such tables attain needs no search.
+A method that hides figures knows tables that show what remains possible. None of them is trusted: a table counts only
+if it keeps every equation and every range in integers. What such tables attain needs no search.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def fitting(equations: Equations, candidates: Candidates) -> Fitting | None:
     """
     for name in ("positions", "values", "starts", "at", "by"):
         if getattr(candidates, name).dtype.kind != "i":
-            raise RequestError(f"the {name} of candidates are no integers; give an array of integers")
+            raise RequestError(f"the {name} of candidates are not integers; give an array of integers")
     count = candidates.starts.size - 1
     change = Rows(candidates.starts, candidates.at, candidates.by)
     _check(change, candidates.positions.size)
@@ -171,14 +171,12 @@ def _check(change: Rows, positions: int) -> None:
     starts, at, by = change
     if not starts.size or starts[0] or (np.diff(starts) < 0).any() or not starts[-1] == at.size == by.size:
         raise RequestError(
-            f"the differences of candidates are no compressed rows: starts must rise from 0 to {at.size:,} places, "
+            f"the differences of candidates are not in compressed rows: starts must rise from 0 to {at.size:,} places, "
             f"with as many amounts, of which there are {by.size:,}; state where each table begins"
         )
     if at.size and not (at.min() >= 0 and at.max() < positions):
         wrong = int(at.min() if at.min() < 0 else at.max())
-        raise RequestError(
-            f"the places of candidates are no positions: there is none {wrong:,} of {positions:,}; count them from 0"
-        )
+        raise RequestError(f"candidates name position {wrong:,}, but there are {positions:,}; count them from 0")
 
 
 def _each_once(facts: Facts, people: int) -> Facts:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -147,7 +146,7 @@ class _Corners:
         self.reached = -SIGN * np.full(n, np.inf)
         self.model = GroupProgram(group)
         self.at: FloatArray | None = None
-        self.bases: list[Any] = []
+        self.bases: list[object] = []
         self.nearest = np.full((2, n), -1)
 
     def note(self, x: FloatArray) -> None:

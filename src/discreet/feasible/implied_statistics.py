@@ -165,5 +165,5 @@ def _at(source: Figures, codes: IntArray, made_of: str) -> _Shown:
 
 
 def _plain(part: Figures, name: str) -> list[int]:
-    """Return the codes of a dimension that are no total, in the order of the table."""
+    """Return the codes of a dimension that are not totals, in the order of the table."""
     return [i for i, label in enumerate(part.labels[name]) if not part.is_total(name, label)]

@@ -18,7 +18,15 @@ import numpy as np
 
 from discreet.core.errors import InfeasibleError
 from discreet.core.numerics import IntArray
-from discreet.feasible.respondent_values import MOST_RESPONDENTS, Printed, Respondents, StopError, fits, gaps, rank_of
+from discreet.feasible.respondent_values import (
+    MOST_RESPONDENTS,
+    Printed,
+    RespondentGroup,
+    StopError,
+    fits,
+    gaps,
+    rank_of,
+)
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
@@ -44,12 +52,12 @@ class _Told:
 class Together(NamedTuple):
     """What is left of groups and of pieces of them, and between which ends counts and sums lie, by their positions."""
 
-    groups: tuple[Respondents, ...]
+    groups: tuple[RespondentGroup, ...]
     ranges: dict[int, tuple[int, int]]
 
 
 def taken_together(
-    equations: Equations, groups: Sequence[Respondents], low: IntArray, high: IntArray, asked: Sequence[int]
+    equations: Equations, groups: Sequence[RespondentGroup], low: IntArray, high: IntArray, asked: Sequence[int]
 ) -> Together | None:
     """Return what is left of groups that overlap, and of pieces of them that are known; None where that is too much.
 
@@ -103,7 +111,7 @@ def _says_more(equations: Equations) -> bool:
     return any(not (one.statistic.of_values or one.statistic.kind == "mean") for one in own)
 
 
-def _cells(equations: Equations, groups: Sequence[Respondents]) -> IntArray | None:
+def _cells(equations: Equations, groups: Sequence[RespondentGroup]) -> IntArray | None:
     """Return the finest cells that somebody in the groups can be in, None where they are too many."""
     size, grid = equations.positions.size, equations.space.grid
     if len({group.count // size for group in groups}) > 1 or len({group.sum_ // size for group in groups}) > 1:
@@ -119,7 +127,7 @@ def _cells(equations: Equations, groups: Sequence[Respondents]) -> IntArray | No
 
 
 def _stated(
-    equations: Equations, groups: Sequence[Respondents], cells: IntArray, low: IntArray, high: IntArray
+    equations: Equations, groups: Sequence[RespondentGroup], cells: IntArray, low: IntArray, high: IntArray
 ) -> tuple[list[IntArray], list[_Told], list[int], bool]:
     """Return the atoms, as cells; what is told of them, of the groups first; where; and whether figures are of others.
 
@@ -399,7 +407,7 @@ class _Found:
         found = [sum(total[a] for a in atoms) for total in self.totals]
         return min(found), max(found)
 
-    def of_groups(self, groups: Sequence[Respondents], unit: int) -> Iterator[Respondents]:
+    def of_groups(self, groups: Sequence[RespondentGroup], unit: int) -> Iterator[RespondentGroup]:
         """Yield what is left of every group."""
         for group, seen in zip(groups, self.sets, strict=True):
             counts, sums = [len(one) for one in seen], [sum(one) for one in seen]
@@ -415,8 +423,8 @@ class _Found:
             )
 
     def of_atoms(
-        self, atoms: Sequence[IntArray], equations: Equations, groups: Sequence[Respondents], unit: int
-    ) -> Iterator[Respondents]:
+        self, atoms: Sequence[IntArray], equations: Equations, groups: Sequence[RespondentGroup], unit: int
+    ) -> Iterator[RespondentGroup]:
         """Yield the pieces of groups whose values are known, though no statistic of them alone is published."""
         whole = {frozenset(group) for group in self.groups}
         size = equations.positions.size
@@ -427,7 +435,7 @@ class _Found:
             name = " + ".join(equations.space.describe(int(cell)) for cell in cells[:3])
             variable = groups[0].name.partition(" of ")[0]
             count = groups[0].count // size * size + at
-            yield Respondents(
+            yield RespondentGroup(
                 f"{variable} of {name}", count, -1, (), 1, _values_of(seen, unit), (0, UNBOUNDED), (0, UNBOUNDED),
                 beside=", as statistics of groups that contain them show",
             )  # fmt: skip

@@ -13,7 +13,7 @@ from discreet.core.clock import Clock
 from discreet.core.numerics import IntArray
 from discreet.feasible.contradiction import reduced
 from discreet.feasible.overlapping_groups import taken_together
-from discreet.feasible.respondent_values import Printed, Respondents, enumerated
+from discreet.feasible.respondent_values import Printed, RespondentGroup, enumerated
 from discreet.table.equations import Equations
 from discreet.table.figures import Figures
 from discreet.table.statistic import OTHER, StatisticColumn
@@ -24,7 +24,7 @@ Ranges = dict[int, tuple[int, int]]
 """The ends of counts and sums, by their positions."""
 
 
-def with_respondents(equations: Equations, clock: Clock | None = None) -> tuple[Equations, tuple[Respondents, ...]]:
+def with_respondents(equations: Equations, clock: Clock | None = None) -> tuple[Equations, tuple[RespondentGroup, ...]]:
     """Return the equations with what few respondents' values leave of counts and sums, and what is left of the values.
 
     Raises:
@@ -35,7 +35,7 @@ def with_respondents(equations: Equations, clock: Clock | None = None) -> tuple[
     left = reduced(equations)
     low, high = left.members(left.low, left.high)
     lower, upper, reasons = equations.lower.copy(), equations.upper.copy(), dict(equations.reasons)
-    found: list[Respondents] = []
+    found: list[RespondentGroup] = []
     for groups, ranges, words in _judged(equations, low, high, clock):
         found += groups
         for at, ends in ranges.items():
@@ -57,7 +57,7 @@ def unjudged(equations: Equations) -> list[str]:
 
 def _judged(
     equations: Equations, low: IntArray, high: IntArray, clock: Clock | None
-) -> Iterator[tuple[Sequence[Respondents], Ranges, str]]:
+) -> Iterator[tuple[Sequence[RespondentGroup], Ranges, str]]:
     """Yield what is left of groups, of their counts and their sums, and why; those that overlap are taken together."""
     gathered: dict[Key, list[Printed]] = {}
     for part in equations.parts:
@@ -82,11 +82,11 @@ def _judged(
             yield [one], {at: ends for at, ends in known.items() if at >= 0}, one.words
 
 
-def _group(equations: Equations, key: Key, printed: Sequence[Printed], others: Sequence[Key]) -> Respondents:
+def _group(equations: Equations, key: Key, printed: Sequence[Printed], others: Sequence[Key]) -> RespondentGroup:
     variable, count, sum_ = key
     alone = not any(_overlap(equations, count, other[1]) for other in others if other != key)
     name, judged = f"{variable} of {equations.describe(count)}", _sum_judged(equations, sum_)
-    return Respondents(name, count, sum_, tuple(printed), None, alone=alone, sum_judged=judged)
+    return RespondentGroup(name, count, sum_, tuple(printed), None, alone=alone, sum_judged=judged)
 
 
 def _sum_judged(equations: Equations, sum_: int) -> bool:
@@ -101,7 +101,7 @@ def _is_open(equations: Equations, key: Key, low: IntArray, high: IntArray) -> b
     return bool(low[count] < high[count] or (_sum_judged(equations, sum_) and low[sum_] < high[sum_]))
 
 
-def _is_asked(group: Respondents, low: IntArray, high: IntArray) -> bool:
+def _is_asked(group: RespondentGroup, low: IntArray, high: IntArray) -> bool:
     """Say whether values are asked about: where something else than a mean is printed, or a mean may say them all.
 
     It does of one respondent, and where all of them, but for one unit of one of them, have the least or the largest

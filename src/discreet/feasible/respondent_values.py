@@ -1,6 +1,6 @@
 """The values of few respondents, enumerated: every multiset that fits all statistics of a group.
 
-Medians, quantiles, extremes, variances and the Gini coefficient are no sums of figures. Where a group is small, all
+Medians, quantiles, extremes, variances and the Gini coefficient are not sums of figures. Where a group is small, all
 values that its respondents can have are tried, with whatever is known of their number and their sum.
 """
 
@@ -55,7 +55,7 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class Respondents:
+class RespondentGroup:
     """What statistics leave of the values of one group.
 
     ``count`` is the position of their number, ``sum_`` that of their sum or -1. ``sets`` is how many multisets of
@@ -105,7 +105,7 @@ class StopError(Exception):
 # --- enumeration ----------------------------------------------------------------------------------------------
 
 
-def enumerated(group: Respondents, low: IntArray, high: IntArray) -> Respondents:
+def enumerated(group: RespondentGroup, low: IntArray, high: IntArray) -> RespondentGroup:
     """Try all values of a group, given the ranges of its count and its sum."""
     least, most = int(low[group.count]), int(high[group.count])
     # Whatever has statistics has respondents.

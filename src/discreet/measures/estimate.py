@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -119,7 +119,7 @@ class Estimate(Result):
 
 
 def estimate(
-    sample: Any,
+    sample: object,
     population: int,
     *,
     model: str | PopulationModel = "loglinear",
@@ -146,7 +146,7 @@ def estimate(
         draws: how many population tables are drawn (1,000).
         seed: makes the draws reproducible, whatever the number of workers.
         workers: threads; by default one per core.
-        progress: told how far the work is.
+        progress: called as the work advances.
         by, value, contributor, …: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> import discreet

@@ -21,7 +21,7 @@ class PolyaUrn:
 
     A ball is drawn N − n times. A coloured ball goes back with another of its colour, a black one with a ball of a new
     colour; a new colour is a sample zero that somebody fills. θ makes the expected number of new colours |E| − |D|, the
-    sample zeros that are none in the population:
+    sample zeros that are filled in the population:
 
     - |D| known: (5), θ·(ψ(N + θ) − ψ(n + θ)) = |E| − |D|;
     - |D| unknown: (6), the same with |D̂| = Σ(1 − p̂ᵢ)ᴺ, where p̂ is a log-linear fit; by default that of independence,

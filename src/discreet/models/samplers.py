@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,7 @@ def lent(generator: np.random.Generator) -> Iterator[Words]:
     ...     words.size
     4
     """
-    bits: Any = generator.bit_generator
+    bits = generator.bit_generator
     if not isinstance(bits, np.random.SFC64):
         bits = np.random.SFC64(generator.integers(0, 2**32, size=8, dtype=np.uint32))
     state = bits.state

@@ -1,1 +1,1 @@
-"""A programme of publications: the plan of many tables, what of it is one problem, and its run."""
+"""A programme of publications: the plan of many tables, which of them are one problem, and its run."""

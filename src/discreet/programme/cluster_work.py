@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -14,14 +14,14 @@ from discreet.core.errors import DataError, InfeasibleError, undamaged
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.decide.assess import assess_subject
-from discreet.decide.assessment import Assessment, Request
-from discreet.decide.json_data import plain
+from discreet.decide.assessment import Assessment, Protect, Request
+from discreet.decide.json_data import plain_settings
 from discreet.decide.ledger.packing import packed, unpacked
 from discreet.decide.policy import Policy
 from discreet.decide.provenance import canonical, digest, versions
 from discreet.decide.subject import Subject
 from discreet.feasible.implied_statistics import without_implied
-from discreet.programme.crossings import Crossing, Group
+from discreet.programme.crossings import Crossing, TableFamily
 from discreet.programme.finished import FinishedCells
 from discreet.programme.originals import ClusterCells
 from discreet.programme.projections import part_axis, projected, subsets
@@ -56,13 +56,13 @@ class Task:
 
     cells: Cells
     policy: Policy
-    protection: Any
+    protection: Protect
     seed: int
     trial: bool
     time_limit: float | None
     statistics: Mapping[str, Mapping[str, Statistic]] = field(default_factory=dict)
-    asked: Mapping[str, Any] = field(default_factory=dict)
-    prepared: Callable[[], tuple[Any, tuple[str, ...]]] | None = None
+    asked: Mapping[str, object] = field(default_factory=dict)
+    prepared: Callable[[], tuple[Protect, tuple[str, ...]]] | None = None
 
     @property
     def name(self) -> str:
@@ -95,7 +95,7 @@ class Task:
             "saved": SAVED,
             "versions": dict(versions()),
             "policy": self.policy.to_dict(),
-            "protection": plain(self.asked) | {"method": str(self.protection)},
+            "protection": plain_settings(self.asked) | {"method": str(self.protection)},
             "seed": hashlib.sha256(str(self.seed).encode()).hexdigest(),
             "time_limit": self.time_limit,
             "tables": [asdict(one) for one in self.cells.cluster.tables],
@@ -148,7 +148,7 @@ class ClusterOutcome:
         data["tables"] = [asdict(one) for one in self.tables]
         data["release"] = None if self.release is None else json.loads(packed(self.release))
         data["trial"] = self.release is not None and self.release.trial
-        return canonical(plain(data)) + "\n"
+        return canonical(plain_settings(data)) + "\n"
 
     def refuse_odd_types(self) -> None:
         """Refuse values of other types than a run writes, and a verdict or release that is none."""
@@ -282,7 +282,7 @@ def _with_statistics(task: Task, parts: Sequence[Figures]) -> tuple[list[Figures
     return made, [(True, f"statistics are those of the published figures, and reveal no more (published: {told})")]
 
 
-def _shows_all(group: Group, part: Figures, whole: Tabulation) -> bool:
+def _shows_all(group: TableFamily, part: Figures, whole: Tabulation) -> bool:
     """Say whether a table of the group shows everything down to the finest level, so readers can add up its sums."""
     depth = {name: max(tree.depth for tree in whole.axis(name).hierarchies) for name in part.names if name != INDICATOR}
     return any(

@@ -47,7 +47,7 @@ class Crossing:
 
 
 @dataclass(frozen=True)
-class Group:
+class TableFamily:
     """Tables that are protected as one: the first contains all others, and tied indicators are one dimension more."""
 
     tables: tuple[Crossing, ...]
@@ -74,7 +74,7 @@ class Cluster:
 
     variable: str
     period: str
-    groups: tuple[Group, ...]
+    groups: tuple[TableFamily, ...]
 
     @property
     def name(self) -> str:
@@ -91,7 +91,7 @@ class Cluster:
         """All dimensions, in the order in which tables name them."""
         return tuple(dict.fromkeys(n for one in self.tables for n in (*one.levels, *one.where)))
 
-    def shared(self) -> list[tuple[Group, Group, tuple[str, ...]]]:
+    def shared(self) -> list[tuple[TableFamily, TableFamily, tuple[str, ...]]]:
         """Return the pairs of groups with the dimensions that both cross: the cells of these occur in both."""
         found = []
         for one, other in combinations(self.groups, 2):
@@ -134,7 +134,7 @@ def clusters_of(tables: Sequence[Crossing]) -> tuple[Cluster, ...]:
     return tuple(Cluster(variable, period, _groups(listed)) for (variable, period), listed in families.items())
 
 
-def _groups(tables: Sequence[Crossing]) -> tuple[Group, ...]:
+def _groups(tables: Sequence[Crossing]) -> tuple[TableFamily, ...]:
     """Assign every table to the first that contains it and is contained in none, and join tied indicators."""
     widest: list[Crossing] = []
     for one in tables:
@@ -146,4 +146,4 @@ def _groups(tables: Sequence[Crossing]) -> tuple[Group, ...]:
     for one in tables:
         inside[next(other.name for other in widest if one.within(other))].append(one)
     order = sorted(inside.values(), key=lambda found: tables.index(found[0]))
-    return tuple(Group(tuple(found)) for found in order)
+    return tuple(TableFamily(tuple(found)) for found in order)

@@ -22,7 +22,7 @@ WHAT = ("indicator", "variable", "measure")
 WHEN = ("time_period", "period", "time", "year", "quarter", "month")
 NO_RECORDS = '# [records] # what is missing before it can be run: CSV, Parquet or DuckDB\n# files = "records.csv"\n'
 MOST = 200
-"""A column with more different texts than this is no dimension of a draft."""
+"""A column with more different texts than this is not a dimension in a draft."""
 MOST_CELLS = 100_000
 """A crossing of more cells than this is not drafted."""
 NAMED = re.compile(r"(^|[^a-z])(id|ident|identifier|key|nr|number)$", re.IGNORECASE)

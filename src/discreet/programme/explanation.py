@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from discreet.core.json_types import Json
 from discreet.core.text import Face, Result, listed, many
-from discreet.programme.crossings import Cluster, Crossing, Group
+from discreet.programme.crossings import Cluster, Crossing, TableFamily
 from discreet.programme.plan_model import Programme
 
 
@@ -20,7 +20,7 @@ class PlanExplanation(Result):
     notes: tuple[str, ...] = ()
 
     @property
-    def groups(self) -> tuple[tuple[Cluster, Group], ...]:
+    def groups(self) -> tuple[tuple[Cluster, TableFamily], ...]:
         """All tables to protect, with their clusters."""
         return tuple((cluster, group) for cluster in self.clusters for group in cluster.groups)
 

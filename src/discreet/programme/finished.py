@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import DiscreetError, RequestError
-from discreet.programme.crossings import FINEST, Cluster, Crossing, Group
+from discreet.programme.crossings import FINEST, Cluster, Crossing, TableFamily
 from discreet.programme.plan_model import Programme
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
@@ -117,5 +117,5 @@ def finished_clusters(plan: Programme) -> list[FinishedCells]:
         crossings = [
             Crossing(name, variable, variable, "", dict.fromkeys(one.names, FINEST), {}) for name, one in tables.items()
         ]
-        made.append(FinishedCells(Cluster(variable, "", tuple(Group((one,)) for one in crossings)), tables))
+        made.append(FinishedCells(Cluster(variable, "", tuple(TableFamily((one,)) for one in crossings)), tables))
     return made

@@ -12,7 +12,7 @@ import numpy as np
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
-from discreet.programme.crossings import Cluster, Crossing, Group
+from discreet.programme.crossings import Cluster, Crossing, TableFamily
 from discreet.programme.plan_model import Programme, RecordsPart, as_list
 from discreet.programme.projections import cut_axis, of_response, part_axis, projected, subsets
 from discreet.programme.stacking import AMOUNT, INDICATOR, WHO, rounded, stacked
@@ -232,7 +232,7 @@ class RecordsOfPlan:
         ties = self.plan.indicators
         spec = self.spec([cluster], [], top)
         if INDICATOR in spec.names:
-            raise RequestError(f"dimension {INDICATOR!r}: equations need this name; call the dimension otherwise")
+            raise RequestError(f"dimension {INDICATOR!r}: equations need this name; give the dimension another name")
         rows = stacked(self.keyed, spec, ties, cluster.variable, self.held, self.said.decimals)
         tree = ties.tree(cluster.variable)
         margins = tuple((*m, *extra) for m in spec.crossed for extra in ((), (INDICATOR,)))
@@ -272,7 +272,7 @@ class RecordsOfPlan:
         return ClusterCells(cluster, found, None if keys is None else keys[rows], modulus)
 
 
-def _crossings(group: Group, axes: Sequence[Axis]) -> Iterator[tuple[str, ...]]:
+def _crossings(group: TableFamily, axes: Sequence[Axis]) -> Iterator[tuple[str, ...]]:
     here = {axis.name: None for axis in axes}
     names = [name for name in here if name in group.dimensions or name == INDICATOR]
     yield from subsets(names)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from discreet.core.errors import DiscreetError
-from discreet.core.files import write_text, write_whole
+from discreet.core.files import file_sha256, write_text, write_whole
 from discreet.core.json_types import Json
 from discreet.core.text import Face, Result, many
 from discreet.decide.policy import Policy
@@ -133,7 +132,7 @@ class ProgrammeOutcome(Result):
             path = self.folder / name
             style = of_file(said, release, form)
             release.write(path, value=value, mark=self.plan.output.mark, trial=release.trial, style=style)
-            written[name] = _sha256(path)
+            written[name] = file_sha256(path)
         for table in self.plan.tables:
             for ending in ENDINGS.values():
                 if f"{table.name}{ending}" not in written:
@@ -161,18 +160,14 @@ class ProgrammeOutcome(Result):
             record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
             files = record["files"]
             same = record["inputs"] == inputs and (folder / REPORT).exists()
-            if not same or any(_sha256(folder / name) != found for name, found in files.items()):
+            if not same or any(file_sha256(folder / name) != found for name, found in files.items()):
                 return None
             clusters = tuple(ClusterOutcome.from_text(text) for text in record["kept"])
         except (OSError, ValueError, LookupError, TypeError, AttributeError, DiscreetError):
-            # A record that is missing or damaged is no reason to stop: everything is made again.
+            # A record that is missing or damaged is not a reason to stop: everything is made again.
             return None
         policy = Policy.load(plan.place(plan.policy) if plan.policy.endswith(".toml") else plan.policy)
         return cls(plan, policy, clusters, folder, inputs, 0)
-
-
-def _sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def published_figures(part: Figures) -> Figures:

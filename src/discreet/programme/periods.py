@@ -72,7 +72,7 @@ def outcomes_in(folder: Path) -> dict[str, ClusterOutcome]:
         record = json.loads(file.read_text(encoding="utf-8"))
         found = [ClusterOutcome.from_text(text) for text in record["kept"]]
     except (OSError, ValueError, LookupError, TypeError, DiscreetError) as error:
-        raise RequestError(f"{file} is no record of an earlier run ({error}); name the folder of one") from None
+        raise RequestError(f"{file} is not a record of an earlier run ({error}); name the folder of one") from None
     return {one.variable: one for one in found if one.release is not None}
 
 

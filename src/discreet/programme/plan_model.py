@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -131,7 +131,7 @@ class OutputPart(PlanPart):
     ] = ("csv",)
     mark: str = "x"
     workbook: bool = False
-    presentation: Mapping[str, Any] = Field(default_factory=dict)
+    presentation: Mapping[str, object] = Field(default_factory=dict)
 
 
 class PreviousPart(PlanPart):

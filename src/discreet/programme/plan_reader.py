@@ -5,9 +5,8 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.decide.policy_texts import faults_in, key_lines
@@ -25,7 +24,7 @@ from discreet.programme.plan_model import (
 )
 from discreet.table.hierarchy_reader import read_hierarchy
 
-PARTS: dict[str, type[Any]] = {
+PARTS: dict[str, type[BaseModel]] = {
     "records": RecordsPart,
     "tables": TablePart,
     "output": OutputPart,
@@ -76,7 +75,7 @@ def plan_of(text: str, name: str = "the plan", folder: Path = Path(".")) -> Prog
     return plan
 
 
-def _keys(data: Mapping[str, Any]) -> dict[tuple[str, ...], tuple[str, ...]]:
+def _keys(data: Mapping[str, object]) -> dict[tuple[str, ...], tuple[str, ...]]:
     """Return the keys that each table of a plan knows."""
     named = data.get("dimensions")
     dimensions = {("dimensions", str(name)) for name in named} if isinstance(named, dict) else set()

@@ -18,6 +18,7 @@ from typing import Any
 
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.files import PRIVATE_FOLDER, new_whole, remove_orphans, sync_folder, write_text
+from discreet.core.json_types import Json
 from discreet.core.parallel import run as run_parallel
 from discreet.core.progress import Progress, tell
 from discreet.core.random import drawn_seed, release_seed
@@ -232,7 +233,7 @@ def entry_of(plan: Programme, one: ClusterOutcome) -> dict[str, Any]:
         "title": title,
         "population": plan.population,
         "period": period,
-        # What weights represent are no numbers of respondents.
+        # What weights represent are not numbers of respondents.
         "variable": f"count weighted by {weight}" if weight else one.variable,
         "revises": revises,
     }
@@ -260,7 +261,7 @@ def publish_outcome(found: ProgrammeOutcome, key: Path | None = None) -> list[st
 # --- what a run depends on ----------------------------------------------------------------------------------
 
 
-def _inputs(plan: Programme, policy: Policy, how: RunOptions) -> dict[str, Any]:
+def _inputs(plan: Programme, policy: Policy, how: RunOptions) -> dict[str, Json]:
     """Return everything that a run depends on as plain data, files by their hashes."""
     return {
         "plan": plan.model_dump(mode="json", exclude={"folder"}),

@@ -1,4 +1,4 @@
-"""Records with several indicators, stacked: one row for each record and each indicator that is no sum of others.
+"""Records with several indicators, stacked: one row for each record and each indicator that is not a sum of others.
 
 The indicators of an equation become the codes of one more dimension. Where the records also hold a sum, it must be what
 the equation says, record by record.
@@ -7,7 +7,7 @@ the equation says, record by record.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from discreet.core.errors import DataError
 from discreet.core.files import ScratchFolder
@@ -15,6 +15,9 @@ from discreet.programme.indicators import Indicators
 from discreet.tabulation.engines.duckdb_input import Input, literal, open_input, quoted, unreadable
 from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import DimensionSpec, ResponseSpec, TableSpec
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 INDICATOR, AMOUNT, WHO = "indicator", "amount", "record"
 """The columns of stacked records: which indicator, how much of it, and whose where no column says so."""
@@ -29,7 +32,7 @@ def stacked(
     root: str,
     held: frozenset[str],
     decimals: int | None = None,
-) -> Any:
+) -> pa.Table:
     """Return records as an Arrow table with a row for each indicator below a root; ``held`` are columns of records."""
     import duckdb
 
@@ -52,7 +55,7 @@ def stacked(
             raise unreadable(source, error) from None
 
 
-def rounded(source: Source, spec: TableSpec, decimals: int) -> Any:
+def rounded(source: Source, spec: TableSpec, decimals: int) -> pa.Table:
     """Return records as an Arrow table with every magnitude rounded: sums then agree in all tables."""
     import duckdb
 

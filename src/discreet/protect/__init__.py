@@ -8,7 +8,7 @@ function of the same name that releases a table in one call. Suppression release
 import sys
 from importlib import import_module
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from discreet.core.registry import Registry
 
@@ -62,8 +62,8 @@ _HOMES = {
     "discreet.protect.bernoulli_sample": ("BernoulliSample", "bernoulli_sample"),
     "discreet.protect.cell_key.key_noise": ("CellKey", "cell_key"),
     "discreet.protect.cell_key.keys": ("KeyedTable", "record_keys"),
-    "discreet.protect.cell_key.ptable": ("PTable", "design_ptable"),
-    "discreet.protect.cell_key.ptable_reader": ("read_ptable",),
+    "discreet.protect.cell_key.perturbation_table": ("PTable", "design_ptable"),
+    "discreet.protect.cell_key.perturbation_table_reader": ("read_ptable",),
     "discreet.protect.chain": ("Chain", "chain"),
     "discreet.protect.controlled_rounding": ("ControlledRounding", "controlled_rounding"),
     "discreet.protect.conventional_rounding": ("ConventionalRounding", "conventional_rounding"),
@@ -129,7 +129,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _HOME:
         globals()[name] = getattr(import_module(_HOME[name]), name)
         return globals()[name]

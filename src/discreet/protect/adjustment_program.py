@@ -196,7 +196,7 @@ def _solved(rows: Rows, right: FloatArray) -> FloatArray:
     """Return the y of M·y = right, where M is symmetric and has a little added so that it is not singular."""
     m = right.size
     if m <= DENSE:
-        dense = rows.dense(m)
+        dense = rows.dense(m).astype(np.float64)
         dense[np.arange(m), np.arange(m)] += 1e-10
         return np.asarray(np.linalg.solve(dense, right), np.float64)
     try:

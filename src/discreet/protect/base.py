@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, ClassVar, Protocol, TypeAlias, get_args, get_type_hints, runtime_checkable
+from typing import Any, ClassVar, Protocol, TypeAlias, TypedDict, get_args, get_type_hints, runtime_checkable
 
 import numpy as np
 
@@ -13,10 +13,9 @@ from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, is_short
-from discreet.core.text import html_table, settings_text
+from discreet.core.text import decimal_text, html_table, settings_text
 from discreet.protect.canonical_order import as_in, by_name
 from discreet.table import Release, Table
-from discreet.table.figures import decimal_text
 from discreet.table.release import TRIAL
 from discreet.table.tabulation import Tabulation
 
@@ -108,6 +107,13 @@ class Changes:
             "largest": self.largest / scale if scale > 1 else self.largest,
             "distance": self.distance / scale if scale > 1 else self.distance,
         }
+
+
+class ReleaseNotes(TypedDict, total=False):
+    """What a method says of a release it made: findings in words, and its own figures as plain data."""
+
+    notes: tuple[str, ...]
+    details: Mapping[str, Any]
 
 
 @dataclass(frozen=True)

@@ -35,7 +35,7 @@ class BernoulliSample(Sampling):
     12
     """
 
-    rate: float = field(metadata=option("The probability of everybody to be in the sample."))
+    rate: float = field(metadata=option("Everybody's probability of being in the sample."))
     known_total: bool = field(default=False, metadata=PUBLISH_TOTAL)
     name: ClassVar[str] = "bernoulli-sample"
     told: ClassVar[tuple[str, ...]] = ("rate",)

@@ -8,16 +8,16 @@ from the figures and the method, and the release states them. How many people mo
 published figures allow, since the true number would tell the true total.
 
 The law of the whole is not stated, so no disclosure risk is claimed for a reader who knows it: people who move leave
-one cell for another, and a swap looks at all cells together. Whoever solves all steps together may narrow intervals, so
-an audit never calls a chain safe. Samples of a fixed size start no chain: the reader would
-know the sum of the sample, which bounds every count in it.
+one cell for another, and a swap looks at all cells together. A reader who solves all steps together may narrow the
+intervals, so an audit never calls a chain safe. Samples of a fixed size cannot start a chain: the reader would know the
+sum of the sample, which bounds every count in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, spawn
-from discreet.protect.base import Changes, MethodBase, Original, Protected
+from discreet.protect.base import Changes, MethodBase, Original, Protected, RandomMethod
 from discreet.protect.bernoulli_sample import BernoulliSample
 from discreet.protect.figure_method import FigureMethod
 from discreet.protect.layout import FullTable
@@ -68,13 +68,15 @@ class Chain(MethodBase):
         for step in self.steps[:-1]:
             if not isinstance(step, BernoulliSample | TableSwapping | RecordSwapping):
                 raise RequestError(
-                    f"{_called(step)} is no earlier step of a chain; take table-swapping, record-swapping or "
+                    f"{_called(step)} cannot be an earlier step of a chain; take table-swapping, record-swapping or "
                     "bernoulli-sample, and round or perturb after that"
                 )
             if getattr(step, "known_total", False):
-                raise RequestError("a sample of a known total starts no chain: its size would be known exactly")
+                raise RequestError("a sample of a known total cannot start a chain: its size would be known exactly")
         if not isinstance(self.steps[-1], FigureMethod):
-            raise RequestError(f"{_called(self.steps[-1])} ends no chain; round counts, or perturb them by cell keys")
+            raise RequestError(
+                f"{_called(self.steps[-1])} cannot end a chain; round counts, or perturb them by cell keys"
+            )
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -99,8 +101,8 @@ class Chain(MethodBase):
         inner = done.release.inner
         if inner is None or done.release.figures:
             raise RequestError(
-                f"{last[0].name} publishes more than inner counts, which ends no chain; round or perturb the inner "
-                "counts alone, and leave margins out"
+                f"{last[0].name} publishes more than inner counts, which cannot end a chain; round or perturb the "
+                "inner counts alone, and leave margins out"
             )
         made = list(zip(self.steps, [one.release for one in earlier], strict=False))
         kind, figures = _published(table, made, inner, done.release.kind, self.name)
@@ -112,7 +114,7 @@ class Chain(MethodBase):
 
     def check(self, table: Table) -> None:
         """Refuse a table that the first step cannot protect."""
-        self._first.check(table)
+        _drawing(self.steps[0]).check(table)
 
     def support(self, table: Table) -> IntArray:
         """Return the cells that can be published as other than empty: those that the first step can fill.
@@ -126,17 +128,18 @@ class Chain(MethodBase):
         support = self.support(table)
         return np.array([self._drawn(table, rng).at(support) for _ in range(size)]).reshape(size, -1)
 
-    @property
-    def _first(self) -> Any:
-        return self.steps[0]
-
     def _drawn(self, table: Table, rng: np.random.Generator) -> Table:
         now = table
         for step in self.steps:
-            method: Any = step
+            method = _drawing(step)
             cells = method.support(now)
             now = now.with_counts(cells, method.draws(now, rng, 1)[0])
         return now
+
+
+def _drawing(step: MethodBase) -> RandomMethod:
+    """Return a step as what it is: all of them draw."""
+    return cast("RandomMethod", step)
 
 
 def _called(step: object) -> str:
@@ -181,7 +184,7 @@ def _kinds(step: MethodBase, release: Release, layout: FullTable, most: int) -> 
     ``most`` is the largest total that the published figures allow.
     """
     if isinstance(step, BernoulliSample):
-        # A sample tells of sums what it tells of their cells.
+        # A sample says of sums what it says of their cells.
         return (release.kind, Sampled()), np.where(layout.inner[layout.kept], 0, 1)
     part = release.figures[0]
     if not np.array_equal(part.codes, np.stack(layout.full.grid.decode(layout.full.cells[layout.kept]), axis=1)):

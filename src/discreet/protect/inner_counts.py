@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from discreet.core.errors import DataError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, generator
-from discreet.protect.base import MethodBase, Original, Protected, check_anybody
+from discreet.protect.base import MethodBase, Original, Protected, ReleaseNotes, check_anybody
 from discreet.protect.layout import FullTable
 from discreet.table import Table
 from discreet.table.grid import look_up
@@ -55,7 +55,7 @@ class InnerMethod(MethodBase):
         *,
         kept: Sequence[Margin] = (),
         group: IntArray | None = None,
-        **more: Any,
+        **more: Unpack[ReleaseNotes],
     ) -> Protected:
         """Return the release of new inner counts with all their margins and the groups of hierarchies.
 

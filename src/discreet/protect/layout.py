@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Unpack
 
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import BoolArray, IntArray
-from discreet.protect.base import Changes, Method, Original, Protected, check_anybody
+from discreet.protect.base import Changes, Method, Original, Protected, ReleaseNotes, check_anybody
 from discreet.protect.margin_fit import containing
 from discreet.table import Dimension, Release, Table
-from discreet.table.figures import Figures
+from discreet.table.figures import FigureOptions, Figures
 from discreet.table.kinds import EXACT, SUPPRESSED, Added, Kind
 from discreet.table.tabulation import Tabulation
 
@@ -64,7 +64,9 @@ class FullTable:
         if self.full.names not in self.full.margins:
             raise RequestError(f"the finest cells {' × '.join(self.full.names)} are not tabulated, {otherwise}")
 
-    def figures(self, values: IntArray, kind: IntArray, kinds: tuple[Kind, ...], **about: Any) -> Figures:
+    def figures(
+        self, values: IntArray, kind: IntArray, kinds: tuple[Kind, ...], **about: Unpack[FigureOptions]
+    ) -> Figures:
         """Return figures at the rows that can occur, given by a value and the number of a kind for each of them."""
         axes = self.full.axes
         return Figures(
@@ -84,7 +86,7 @@ class FullTable:
         values: IntArray,
         kinds: tuple[Kind, ...] = (EXACT,),
         which: IntArray | None = None,
-        **more: Any,
+        **more: Unpack[ReleaseNotes],
     ) -> Protected:
         """Return the release of new values of all cells, with the inner counts where these are tabulated.
 
@@ -97,7 +99,9 @@ class FullTable:
         total = grand_totals(full, full.records, values)
         return Protected(release, Changes.between(full.records[kept], values[kept], total=total), **more)
 
-    def added_up(self, method: Method, changed: Callable[[IntArray], IntArray], kind: Kind, **more: Any) -> Protected:
+    def added_up(
+        self, method: Method, changed: Callable[[IntArray], IntArray], kind: Kind, **more: Unpack[ReleaseNotes]
+    ) -> Protected:
         """Return the release of changed inner counts, given by their rows, with margins that are their sums."""
         self.check_finest("but margins are to be their sums; tabulate them, in a plan by a table that crosses them all")
         inner = self.inner

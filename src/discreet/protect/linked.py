@@ -19,7 +19,7 @@ from discreet.protect.base import Original
 from discreet.protect.layout import FullTable, check_counts
 from discreet.table import Table
 from discreet.table.axis import Axis
-from discreet.table.figures import Figures
+from discreet.table.figures import FigureOptions, Figures
 from discreet.table.grid import Grid, locate, recode
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Level
@@ -49,7 +49,7 @@ class LinkedTables:
         for layout, place in zip(self.layouts, self.places, strict=True):
             mine = locate(at, place, order)
             upper = None if shown.upper is None else shown.upper[mine]
-            about = {"name": " × ".join(layout.full.names), "absent": shown.absent, "upper": upper}
+            about = FigureOptions(name=" × ".join(layout.full.names), absent=shown.absent, upper=upper)
             made.append(layout.figures(shown.values[mine], shown.kind[mine], shown.kinds, **about))
         return tuple(made)
 
@@ -102,7 +102,7 @@ def check_linkable(original: object) -> None:
             "tables whose noise comes from the keys of their records agree in what they share; protect them one by one"
         )
     if not isinstance(original, Table | Tabulation):
-        raise RequestError(f"a {type(original).__name__} is no table; give tables or tabulations")
+        raise RequestError(f"a {type(original).__name__} is not a table; give tables or tabulations")
     check_counts(original)
     if isinstance(original, Tabulation) and original.weighted is not None:
         raise RequestError(

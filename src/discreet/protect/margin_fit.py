@@ -22,7 +22,7 @@ def round_for_margins(
     """Return 1 for the candidates that are rounded up and 0 for those rounded down.
 
     The sum over all margins of squared deviations is lowered until no single candidate, and no trade of two that the
-    search looks at, lowers it further. It is no proved optimum; the order of the search is fixed.
+    search looks at, lowers it further. It is not a proved optimum; the order of the search is fixed.
 
     ``cells`` lists its empty cells; ``residual`` is what each of the inner cells at ``rows`` is above its lower
     neighbour, a base below the upper one.

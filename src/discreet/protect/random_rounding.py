@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -40,7 +40,9 @@ def round_randomly(F: IntArray, base: int, rng: np.random.Generator, size: int) 
     from 0 … b − 1 and compared with r, which makes the probabilities exact.
     """
     residual = F % base
-    small: type[np.integer[Any]] = np.uint8 if base <= 256 else np.uint16 if base <= 65_536 else np.int64
+    small: type[np.uint8 | np.uint16 | np.int64] = (
+        np.uint8 if base <= 256 else np.uint16 if base <= 65_536 else np.int64
+    )
     up = rng.integers(0, base, (size, F.size), dtype=small) < residual.astype(small)
     rounded = np.multiply(up, base, dtype=np.int64)
     rounded += F - residual
@@ -75,7 +77,7 @@ class RandomRounding(Rounding):
 
     margins: bool = field(default=False, metadata=WITH_MARGINS)
     additive: bool = field(
-        default=False, metadata=option("Margins of records are sums of what is published, and tell nothing more.")
+        default=False, metadata=option("Margins of records are sums of what is published, and reveal nothing more.")
     )
     name: ClassVar[str] = "random-rounding"
     told: ClassVar[tuple[str, ...]] = ("base",)

@@ -31,7 +31,7 @@ def arrow_records(records: object) -> pa.Table:
     return arrow
 
 
-def like(records: Any, arrow: pa.Table) -> Any:
+def like(records: object, arrow: pa.Table) -> Any:
     """Return columns as a frame of the kind that the records came in; files come back as Arrow."""
     home = type(records).__module__.split(".")[0]
     if home == "pandas":

@@ -51,7 +51,7 @@ class Sampling(InnerMethod):
         """Return which records are in a sample, in their order."""
         raise NotImplementedError
 
-    def records(self, records: Any, seed: Seed = None) -> Any:
+    def records(self, records: object, seed: Seed = None) -> Any:
         """Return a sample of the records of a frame or file, drawn by the same law, in the order of the file.
 
         The same seed draws the same records whatever that order is.

@@ -55,7 +55,7 @@ class TableSwapping(InnerMethod):
         """Refuse a table in which no move keeps the margins."""
         if self.keep >= len(table.shape):
             raise RequestError(
-                f"margins of {self.keep} dimensions are to be kept of a table of {len(table.shape)}, which leaves "
+                f"margins of {self.keep} dimensions are to be kept in a table of {len(table.shape)}, which leaves "
                 "nothing to swap; keep fewer"
             )
         super().check(table)

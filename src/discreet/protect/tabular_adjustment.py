@@ -19,6 +19,7 @@ from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
+from discreet.core.text import decimal_text
 from discreet.protect.additive import SumEquations, sums_of
 from discreet.protect.adjustment_program import Adjustment, ProtectionLevels, adjust
 from discreet.protect.base import Changes, MethodBase, Original, Protected
@@ -28,7 +29,7 @@ from discreet.protect.usage import UNLISTED, in_one_call, option
 from discreet.rules.rule import Rule
 from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
 from discreet.table import Release, Table
-from discreet.table.figures import Figures, decimal_text, units_of
+from discreet.table.figures import Figures, units_of
 from discreet.table.kinds import EXACT, Perturbed
 from discreet.table.tabulation import Tabulation
 
@@ -55,7 +56,7 @@ class TabularAdjustment(MethodBase):
 
     rules: tuple[Rule, ...]
     response: str | None = field(default=None, metadata=UNLISTED)
-    norm: Norm = field(default="absolute", metadata=option("absolute or squared changes are least."))
+    norm: Norm = field(default="absolute", metadata=option("Keep absolute or squared changes as small as possible."))
     weights: Weights = field(default="equal", metadata=option("equal, or inverse: changes relative to figures."))
     radius: float | None = field(
         default=None, metadata=option("Largest change of figures that are not sensitive, in %.")

@@ -53,7 +53,7 @@ def option(help: str, flag: str = "", panel: str = "") -> Mapping[str, str]:
 
 
 UNLISTED: Mapping[str, str] = MappingProxyType({"flag": "none"})
-"""The metadata of a field that is no option."""
+"""The metadata of a field that is not an option."""
 
 ABOUT = """{summary}
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from discreet.core.errors import RequestError
+from discreet.core.files import file_sha256
 from discreet.table import Table
 from discreet.table.arrow_files import Backend
 from discreet.table.tabulation import Tabulation
+from discreet.table.units import Level
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +26,7 @@ class Opened:
     original: Table | Tabulation
     name: str = "table"
     path: Path | None = None
-    said: Mapping[str, Any] = field(default_factory=dict)
+    said: Mapping[str, object] = field(default_factory=dict)
     note: str = ""
     backend: Backend | None = None
     others: Mapping[str, Path] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Opened:
         """Return the cells with all their margins."""
         if isinstance(self.original, Tabulation):
             return self.original
-        return Tabulation.from_table(self.original, total=self.said.get("total") or "Total")
+        return Tabulation.from_table(self.original, total=str(self.said.get("total") or "Total"))
 
     def published(self) -> Table | Tabulation:
         """Return the original with only the magnitude that is published, if one is named."""
@@ -56,9 +56,13 @@ class Opened:
             return found
         at = found.response(self.response)
 
-        levels = {"contributors": found.contributors, "holdings": found.holdings}
-        alone: Any = {n: replace(one, largest=(one.largest[at],)) for n, one in levels.items() if one is not None}
-        return replace(found, responses=(found.responses[at],), **alone)
+        def alone(level: Level) -> Level:
+            return replace(level, largest=(level.largest[at],))
+
+        holdings = None if found.holdings is None else alone(found.holdings)
+        return replace(
+            found, responses=(found.responses[at],), contributors=alone(found.contributors), holdings=holdings
+        )
 
     def with_files(self, others: Mapping[str, Path]) -> Opened:
         """Return the same with further files that were read."""
@@ -67,7 +71,4 @@ class Opened:
     def files(self) -> list[dict[str, str]]:
         """Return the files that were read, with their hashes."""
         paths = {**({} if self.path is None else {"original": self.path}), **self.others}
-        return [
-            {"role": role, "path": str(path), "sha256": hashlib.sha256(Path(path).read_bytes()).hexdigest()}
-            for role, path in paths.items()
-        ]
+        return [{"role": role, "path": str(path), "sha256": file_sha256(path)} for role, path in paths.items()]

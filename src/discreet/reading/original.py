@@ -23,7 +23,7 @@ FRAMES = ("pandas", "polars", "pyarrow")
 
 
 def open_original(
-    original: Any,
+    original: object,
     reading: Reading | None = None,
     *,
     name: str | None = None,
@@ -69,7 +69,7 @@ def open_original(
     return _opened(path or original, how, about, progress)
 
 
-def open_linked(original: Any, reading: Reading) -> Table | Tabulation:
+def open_linked(original: object, reading: Reading) -> Table | Tabulation:
     """Return a table that is linked with another, as that one was read."""
     if isinstance(original, Table | Tabulation):
         return original
@@ -82,7 +82,7 @@ def open_linked(original: Any, reading: Reading) -> Table | Tabulation:
     return _grouped(counts_of(original, how, tops), how, tops, some=True).original
 
 
-def open_originals(originals: Any, reading: Reading) -> list[Table | Tabulation]:
+def open_originals(originals: object, reading: Reading) -> list[Table | Tabulation]:
     """Return one original, or several that are linked and all read as the first."""
     first, *others = originals if isinstance(originals, list | tuple) else [originals]
     return [open_original(first, reading).published(), *(open_linked(one, reading) for one in others)]
@@ -131,7 +131,7 @@ def _example(how: Reading, name: str | None) -> Opened:
     return replace(_grouped(table, how, {}), name=name or how.example, said=said, others=how.companions())
 
 
-def stated_method(given: Any) -> str | None:
+def stated_method(given: object) -> str | None:
     """Return how the release in a file or frame was made, None if nothing in it says that it is one."""
     from discreet.table.table_reader import method_of
     from discreet.tabulation.sources import columns_of
@@ -141,7 +141,7 @@ def stated_method(given: Any) -> str | None:
     return "its figures say how they were made" if PUBLISHED_AS in columns_of(given) else None
 
 
-def _refuse_release(given: Any) -> None:
+def _refuse_release(given: object) -> None:
     """Refuse what was published in place of the original."""
     if (method := stated_method(given)) is None:
         return
@@ -208,7 +208,7 @@ def _opened(source: Any, how: Reading, about: Mapping[str, Any], progress: Progr
 
 
 def _guessed(source: Any, how: Reading, about: Mapping[str, Any], error: Any, progress: Progress | None) -> Opened:
-    """Count the rows of what is no table, if they can only be records; otherwise say why it is no table."""
+    """Count the rows of what is not a table, if they can only be records; otherwise say why it is not a table."""
     from discreet.reading.record_guess import columns_of_records, note_of
     from discreet.table.frames import to_arrow
 
@@ -218,7 +218,7 @@ def _guessed(source: Any, how: Reading, about: Mapping[str, Any], error: Any, pr
     return replace(made, **{**about, "said": {**how.said(), "by": by}, "note": note_of(by)})
 
 
-def _tabulated(records: Any, how: Reading, progress: Progress | None) -> Opened:
+def _tabulated(records: object, how: Reading, progress: Progress | None) -> Opened:
     """Count and add up records."""
     from discreet.tabulation.tabulate import tabulate
 
@@ -243,7 +243,7 @@ def _tabulated(records: Any, how: Reading, progress: Progress | None) -> Opened:
     return Opened(made, response=how.response)
 
 
-def _refuse_counts(records: Any, how: Reading) -> None:
+def _refuse_counts(records: object, how: Reading) -> None:
     """Refuse to count the rows of a table, which are cells, as if each were one record."""
     from discreet.tabulation.sources import columns_of
 
@@ -256,7 +256,7 @@ def _refuse_counts(records: Any, how: Reading) -> None:
         )
 
 
-def _names(given: Any, column: str) -> bool:
+def _names(given: object, column: str) -> bool:
     """Say whether a column is named, alone, in a list or by dimension."""
     if isinstance(given, Mapping):
         return any(_names(one, column) for one in given.values())
@@ -265,7 +265,7 @@ def _names(given: Any, column: str) -> bool:
     return bool(given == column) or column in getattr(given, "columns", ())
 
 
-def counts_of(source: Any, how: Reading, tops: Mapping[str, str] | None = None) -> Table:
+def counts_of(source: object, how: Reading, tops: Mapping[str, str] | None = None) -> Table:
     """Return the counts of a table in a file or frame."""
     same: dict[str, Any] = {"count": how.count, "dimensions": how.dimensions, "layout": how.layout}
     same |= {"margins": how.margins, "total": how.total or None}
@@ -293,7 +293,7 @@ def _grouped(table: Table, how: Reading, tops: Mapping[str, str], *, some: bool 
     return Opened(laid, counts=table)
 
 
-def _part_totals(source: Any, how: Reading) -> dict[str, str]:
+def _part_totals(source: object, how: Reading) -> dict[str, str]:
     """Return which totals of some categories only a long file has, by dimension."""
     if not how.parts:
         return {}
@@ -312,7 +312,7 @@ def _part_totals(source: Any, how: Reading) -> dict[str, str]:
     return found
 
 
-def _trees(table: Table, name: str, given: Any, total: str) -> list[Hierarchy]:
+def _trees(table: Table, name: str, given: object, total: str) -> list[Hierarchy]:
     """Return the trees of a dimension, from files where they are named by them."""
     from discreet.tabulation.tabulate import trees_of
 

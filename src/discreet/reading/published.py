@@ -49,7 +49,7 @@ def open_release(published: Any, reading: Mapping[str, Any] | None = None) -> An
     )
 
 
-def open_released(released: Any, reading: Reading) -> Any:
+def open_released(released: object, reading: Reading) -> Any:
     """Return a released table that is in a file or frame, read as the original is; anything else as it is.
 
     What says how it was made, or hides figures, is a release; all else is a table of counts.
@@ -62,7 +62,7 @@ def open_released(released: Any, reading: Reading) -> Any:
     try:
         return counts_of(released, reading)
     except DataError:
-        # Figures that do not add up stay refused; marks and intervals are no counts.
+        # Figures that do not add up stay refused; marks and intervals are not counts.
         with suppress(DiscreetError):
             found = open_release(released, how)
             if any((part.hidden | part.where(lambda kind: kind.spans)).any() for part in found.parts()):
@@ -70,7 +70,7 @@ def open_released(released: Any, reading: Reading) -> Any:
         raise
 
 
-def open_truth(original: Any, reading: Mapping[str, Any] | None = None, *, judged: bool = False) -> Any:
+def open_truth(original: object, reading: Mapping[str, object] | None = None, *, judged: bool = False) -> Any:
     """Return the true table beside a release; anything but a file or frame is returned as it is.
 
     Args:

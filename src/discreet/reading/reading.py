@@ -136,7 +136,7 @@ class Reading:
         return cls(**{name: value for name, value in given.items() if value is not None or name == "total"})
 
     @classmethod
-    def among(cls, options: Mapping[str, Any], own: Sequence[str] = ()) -> tuple[Reading, dict[str, Any]]:
+    def among(cls, options: Mapping[str, object], own: Sequence[str] = ()) -> tuple[Reading, dict[str, Any]]:
         """Return how to read, and the options that say something else, or are named as such."""
         names = {item.name for item in fields(cls)} - set(own)
         here = {name: value for name, value in options.items() if name in names}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from discreet.reading.original import is_read, open_original, open_originals
 from discreet.reading.reading import Reading
@@ -21,7 +21,7 @@ def reads_original(function: Callable[..., Made]) -> Callable[..., Made]:
     own = tuple(inspect.signature(function).parameters)
 
     @wraps(function)
-    def read(original: Any, *given: Any, **options: Any) -> Made:
+    def read(original: object, *given: object, **options: object) -> Made:
         reading, rest = Reading.among(options, own)
         if isinstance(original, list | tuple) and any(map(is_read, original)):
             return function(open_originals(original, reading), *given, **rest)

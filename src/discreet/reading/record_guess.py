@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,9 +18,9 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
     """Return the columns by which records are counted: all, if all of them can classify.
 
     Args:
-        arrow: the columns of what is no table.
+        arrow: the columns of what is not a table.
         shown: how messages name it.
-        error: why it is no table, which is raised if it holds no records either.
+        error: why it is not a table, which is raised if it holds no records either.
     """
     names = [str(name) for name in arrow.column_names]
     plain = [f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in arrow.schema]
@@ -48,7 +47,7 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
     return names
 
 
-def _repeats(arrow: Any) -> bool:
+def _repeats(arrow: pa.Table) -> bool:
     """Say whether some row occurs twice, as among records but not among the cells of a table."""
     return bool(arrow.group_by(arrow.column_names).aggregate([]).num_rows < arrow.num_rows)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from discreet.core.errors import RequestError
 from discreet.reading.original import open_original
@@ -15,7 +14,7 @@ TAKEN = ("by", "weight", "encoding", "delimiter", "impossible")
 """What may be said of records that are kept one by one."""
 
 
-def open_sample(sample: Any, reading: Reading) -> Table | Records:
+def open_sample(sample: object, reading: Reading) -> Table | Records:
     """Return a sample as a table; as records if the columns that classify them are named.
 
     >>> import pyarrow as pa

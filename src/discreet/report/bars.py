@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from discreet.core.json_types import JsonObject
 
 TERMS = (
     ("zeros", "empty cells", "what empty cells say: nobody is there"),
@@ -52,7 +52,7 @@ class Chart:
     ticks: tuple[tuple[float, str], ...]
 
 
-def charts_of(data: Mapping[str, Any]) -> list[Chart]:
+def charts_of(data: JsonObject) -> list[Chart]:
     """Return a chart for every dimension of which slices were measured."""
     before, after = data.get("before"), data.get("after")
     if before is None and after is None:
@@ -75,7 +75,7 @@ def charts_of(data: Mapping[str, Any]) -> list[Chart]:
     return charts
 
 
-def whole(data: Mapping[str, Any]) -> list[tuple[str, Bar]]:
+def whole(data: JsonObject) -> list[tuple[str, Bar]]:
     """Return the bars of the whole table: R1 before and R2 after."""
     measured = {"before, R1": data.get("before"), "after, R2": data.get("after")}
     rows = [(name, found) for name, found in measured.items() if found]
@@ -83,16 +83,16 @@ def whole(data: Mapping[str, Any]) -> list[tuple[str, Bar]]:
     return [(name, bar) for name, found in rows if (bar := _bar(found, top)) is not None]
 
 
-def _by_slice(measured: Mapping[str, Any] | None) -> dict[tuple[str, str], Mapping[str, Any]]:
+def _by_slice(measured: JsonObject | None) -> dict[tuple[str, str], JsonObject]:
     return {(row["dimension"], row["category"]): row for row in (measured or {}).get("slices", ())}
 
 
-def _value(row: Mapping[str, Any]) -> float | None:
+def _value(row: JsonObject) -> float | None:
     value = row.get("value", row.get("mean"))
     return None if value is None else float(value)
 
 
-def _bar(row: Mapping[str, Any] | None, top: float) -> Bar | None:
+def _bar(row: JsonObject | None, top: float) -> Bar | None:
     value = None if row is None else _value(row)
     if row is None or value is None:
         return None

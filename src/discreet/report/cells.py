@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
 
+from discreet.core.json_types import JsonObject
 from discreet.report.heat_map_pages import Details
 from discreet.report.numbers import amount, between, capital, measure
 from discreet.report.scale import KNOWN, is_shown, knowledge
@@ -14,18 +14,18 @@ LISTED = 25
 """How many of the worst cells are listed: about two screens; the panel beside the map has all."""
 
 
-def panel_rows(details: Details, internal: bool, levels: bool) -> list[dict[str, Any]]:
+def panel_rows(details: Details, internal: bool, levels: bool) -> list[JsonObject]:
     """Return what the panel shows of each cell; the true value, and the levels to reach, only inside."""
     return [_panel(row, internal, levels) for row in details.rows]
 
 
-def packed(rows: Sequence[Mapping[str, Any]]) -> str:
+def packed(rows: Sequence[Mapping[str, object]]) -> str:
     """Return rows as JSON that is safe inside an HTML document."""
     text = json.dumps(rows, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _panel(row: Mapping[str, Any], internal: bool, levels: bool) -> dict[str, Any]:
+def _panel(row: JsonObject, internal: bool, levels: bool) -> JsonObject:
     made = {
         **_common(row),
         "lower": row["lower"],
@@ -45,7 +45,7 @@ def _panel(row: Mapping[str, Any], internal: bool, levels: bool) -> dict[str, An
     return made
 
 
-def listed(details: Details, internal: bool, n: int = LISTED) -> list[dict[str, Any]]:
+def listed(details: Details, internal: bool, n: int = LISTED) -> list[JsonObject]:
     """Return the worst cells as rows of text."""
     found = [row for row in details.rows if "state" in row] if internal else details.rows
     return [
@@ -59,7 +59,7 @@ def listed(details: Details, internal: bool, n: int = LISTED) -> list[dict[str, 
     ]
 
 
-def stated_once(rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]], list[str]]:
+def stated_once(rows: Sequence[JsonObject]) -> tuple[list[JsonObject], list[str]]:
     """Return rows with the number of their proof if others share it, and the shared proofs; 0 for a proof of their own.
 
     >>> rows = [{"proof": ["0 to 2: rounded"]}, {"proof": ["3 to 5: rounded"]}, {"proof": ["≥ 1: known"]}]
@@ -69,7 +69,7 @@ def stated_once(rows: Sequence[Mapping[str, Any]]) -> tuple[list[dict[str, Any]]
     whys = [_why(row["proof"]) for row in rows]
     often = [why for why in dict.fromkeys(whys) if why and whys.count(why) > 1]
     number = {why: k for k, why in enumerate(often, 1)}
-    made = [
+    made: list[JsonObject] = [
         {**row, "proof": [] if why in number else row["proof"], "shared": number.get(why, 0)}
         for row, why in zip(rows, whys, strict=True)
     ]
@@ -84,12 +84,12 @@ def _why(proof: Sequence[str]) -> str:
     return why if " to " in interval and why else proof[0]
 
 
-def _common(row: Mapping[str, Any]) -> dict[str, Any]:
+def _common(row: JsonObject) -> JsonObject:
     proof = proof_lines(row.get("proof"), name_of(row, "="))
     return {"name": name_of(row), "step": knowledge(row), "known": _known(row), "proof": proof}
 
 
-def name_of(row: Mapping[str, Any], sign: str = " ") -> str:
+def name_of(row: JsonObject, sign: str = " ") -> str:
     """Return a cell by its labels; proofs put the sign ``=`` before each.
 
     >>> name_of({"cell": {"area": "n", "sex": "Total"}})
@@ -123,7 +123,7 @@ def proof_lines(proof: str | None, name: str = "") -> list[str]:
     return lines
 
 
-def _known(row: Mapping[str, Any]) -> str:
+def _known(row: Mapping[str, object]) -> str:
     if row.get("state") in ("exact", "determined") or row.get("determined"):
         return f"exactly {amount(row['lower'])}"
     if row.get("state") == "unpublished":
@@ -131,7 +131,7 @@ def _known(row: Mapping[str, Any]) -> str:
     return between(row["lower"], row["upper"])
 
 
-def _risk(row: Mapping[str, Any]) -> str:
+def _risk(row: Mapping[str, object]) -> str:
     if knowledge(row) == KNOWN:
         return "∞, it is known"
     if not is_shown(row):

@@ -13,6 +13,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 from discreet.core.errors import DataError
+from discreet.core.json_types import JsonObject
 from discreet.report.edition import FROM_AUDIT
 
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
@@ -23,7 +24,7 @@ READABLE = (
 """Attributes whose text people can read; all others hold places and numbers of rows."""
 
 
-def check_public(document: str, data: Mapping[str, Any], fixed: Iterable[str]) -> None:
+def check_public(document: str, data: Mapping[str, object], fixed: Iterable[str]) -> None:
     """Refuse a public document (HTML, Markdown or JSON) that holds an unpublished value of an assessment's original.
 
     ``fixed`` is text that depends on no value: headings, explanations, numbers of rows and parts.
@@ -39,7 +40,7 @@ def check_public(document: str, data: Mapping[str, Any], fixed: Iterable[str]) -
         )
 
 
-def _published(data: Mapping[str, Any]) -> Iterator[str]:
+def _published(data: JsonObject) -> Iterator[str]:
     """Return the texts that are public whatever the edition says: the release, and what follows from it."""
     yield from _texts(data["release"])
     for cell in (data.get("audit") or {}).get("cells", ()):
@@ -53,7 +54,7 @@ def _published(data: Mapping[str, Any]) -> Iterator[str]:
     yield from _texts((data.get("record") or {}).get("versions"))
 
 
-def unpublished(data: Mapping[str, Any]) -> set[str]:
+def unpublished(data: JsonObject) -> set[str]:
     """Return the original values of all cells that are not published as they are, as normalised texts."""
     published = {cell: value for part in data["release"]["figures"] for cell, value in _valued(part)}
     changed = [value for cell, value in _valued(data["table"]) if value is not None and published.get(cell) != value]
@@ -62,7 +63,7 @@ def unpublished(data: Mapping[str, Any]) -> set[str]:
     return {_normal(value) for value in (*changed, *listed)}
 
 
-def _valued(part: Mapping[str, Any]) -> Iterator[tuple[frozenset[tuple[str, str]], Any]]:
+def _valued(part: JsonObject) -> Iterator[tuple[frozenset[tuple[str, str]], Any]]:
     """Go through figures, each by its labels along the dimensions that it does not sum over."""
     axes = [(dimension["name"], dimension["labels"]) for dimension in part["dimensions"]]
     for codes, value in zip(part["codes"], part["values"], strict=True):
@@ -84,7 +85,7 @@ def _normal(value: Any) -> str:
     return text.rstrip("0").rstrip(".").removeprefix("-") or "0"
 
 
-def _texts(item: Any) -> Iterator[str]:
+def _texts(item: object) -> Iterator[str]:
     """Return every text and number in plain data, keys among them."""
     if isinstance(item, Mapping):
         for key, value in item.items():

@@ -8,9 +8,9 @@ original.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.json_types import JsonObject
 
 EDITIONS = ("internal", "public", "public-intervals")
 """Internal; public; and public with the interval of every figure that an outsider can work out."""
@@ -21,7 +21,7 @@ FROM_AUDIT = ("cell", "lower", "upper", "values", "bits", "dr", "basis", "determ
 """What an audit says of a figure without the original."""
 
 
-def edition_of(data: Mapping[str, Any], edition: str) -> dict[str, Any]:
+def edition_of(data: Mapping[str, object], edition: str) -> JsonObject:
     """Return the data that one edition is made of."""
     if edition not in EDITIONS:
         raise RequestError(f"there is no edition {edition!r}; {nearest(edition, EDITIONS)}")
@@ -34,7 +34,7 @@ def edition_of(data: Mapping[str, Any], edition: str) -> dict[str, Any]:
     return {**data, "edition": "internal"} if edition == "internal" else public(data, edition == "public-intervals")
 
 
-def public(data: Mapping[str, Any], intervals: bool = False) -> dict[str, Any]:
+def public(data: JsonObject, intervals: bool = False) -> JsonObject:
     """Return what may be said in public about an assessment, built from its release alone; intervals only if asked."""
     if data["kind"] == "comparison":
         raise RequestError(
@@ -72,7 +72,7 @@ def public(data: Mapping[str, Any], intervals: bool = False) -> dict[str, Any]:
     }
 
 
-def _release(release: Mapping[str, Any]) -> dict[str, Any]:
+def _release(release: JsonObject) -> JsonObject:
     """Return published figures; a value behind a hidden figure is dropped, were it ever there."""
     parts = []
     for part in release["figures"]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.json_types import JsonObject
 from discreet.core.numerics import IntArray
 from discreet.report.numbers import amount
 from discreet.report.scale import knowledge
@@ -94,7 +95,7 @@ class Details:
     place: dict[tuple[tuple[str, str], ...], int] = field(default_factory=dict)
 
 
-def details_of(data: Mapping[str, Any]) -> Details:
+def details_of(data: JsonObject) -> Details:
     """Return the sensitive cells, then all others of which an interval is known, each once."""
     found = Details()
     total = data["table"]["total"] if "table" in data else "Total"
@@ -109,13 +110,13 @@ def details_of(data: Mapping[str, Any]) -> Details:
     return found
 
 
-def paged_tables(data: Mapping[str, Any], details: Details) -> list[PagedTable]:
+def paged_tables(data: JsonObject, details: Details) -> list[PagedTable]:
     """Return every published table in pages."""
     parts = (data.get("release") or {}).get("figures", ())
     return [_paged(part, data.get("table"), details, part["name"] if len(parts) > 1 else "") for part in parts]
 
 
-def _paged(part: Mapping[str, Any], table: Mapping[str, Any] | None, details: Details, name: str) -> PagedTable:
+def _paged(part: JsonObject, table: JsonObject | None, details: Details, name: str) -> PagedTable:
     names = [str(d["name"]) for d in part["dimensions"]]
     labels = [d["labels"] for d in part["dimensions"]]
     codes = np.array(part["codes"], np.int64).reshape(len(part["codes"]), len(names))
@@ -193,7 +194,7 @@ def _ordered(labels: Sequence[str], total: str, tree: Mapping[str, int]) -> list
     return [(c, max(tree.get(labels[c], 1) - 1, 0)) for c in codes]
 
 
-def _tree(table: Mapping[str, Any] | None, name: str) -> dict[str, int]:
+def _tree(table: JsonObject | None, name: str) -> dict[str, int]:
     """Return the labels of a dimension with their level, the total being 0; empty where it has no hierarchy."""
     found = next((d for d in (table or {}).get("dimensions", ()) if d["name"] == name), None)
     if found is None or not found["parents"]:
@@ -206,7 +207,7 @@ def _tree(table: Mapping[str, Any] | None, name: str) -> dict[str, int]:
 
 
 def _cells(
-    part: Mapping[str, Any], codes: IntArray, table: Mapping[str, Any] | None, details: Details, shown: Sequence[int]
+    part: JsonObject, codes: IntArray, table: JsonObject | None, details: Details, shown: Sequence[int]
 ) -> list[Cell]:
     """Return every figure as it is drawn; those in the details get what is published of them."""
     hidden = [part["hides"][kind] for kind in part["kind"]]
@@ -221,7 +222,7 @@ def _cells(
     return [Cell(*figure) for figure in zip(*figures, strict=True)]
 
 
-def _texts(part: Mapping[str, Any]) -> list[str]:
+def _texts(part: JsonObject) -> list[str]:
     """Return the figures as they are published."""
     decimals = part["decimals"] or None
     spans = [phrase.startswith(INTERVAL.phrase) for phrase in part["kinds"]]
@@ -235,7 +236,7 @@ def _texts(part: Mapping[str, Any]) -> list[str]:
     return texts
 
 
-def _known(part: Mapping[str, Any], codes: IntArray, details: Details) -> tuple[IntArray, IntArray]:
+def _known(part: JsonObject, codes: IntArray, details: Details) -> tuple[IntArray, IntArray]:
     """Return the step of every figure, and its number among the details."""
     names = [d["name"] for d in part["dimensions"]]
     place = [{label: i for i, label in enumerate(d["labels"])} for d in part["dimensions"]]
@@ -253,7 +254,7 @@ def _known(part: Mapping[str, Any], codes: IntArray, details: Details) -> tuple[
     return step, at
 
 
-def _sensitive(part: Mapping[str, Any], codes: IntArray, table: Mapping[str, Any]) -> npt.NDArray[np.bool_]:
+def _sensitive(part: JsonObject, codes: IntArray, table: JsonObject) -> npt.NDArray[np.bool_]:
     """Return which figures are those of sensitive cells."""
     names = [d["name"] for d in part["dimensions"]]
     wanted = set()

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from discreet.core.json_types import JsonObject
 from discreet.report.cells import LISTED
 from discreet.report.edition import edition_of
 from discreet.report.heat_map_pages import details_of, paged_tables
@@ -40,24 +41,24 @@ def environment() -> Environment:
     )
 
 
-def html_report(data: Mapping[str, Any]) -> str:
+def html_report(data: Mapping[str, object]) -> str:
     """Return the report on one edition's data."""
     return _rendered("report.html.j2", view_of(data), css="style.css", js="script.js")
 
 
-def notebook(data: Mapping[str, Any]) -> str:
+def notebook(data: Mapping[str, object]) -> str:
     """Return a compact HTML face of an assessment or a comparison, for people who work with the original."""
     return _rendered("notebook.html.j2", view_of(edition_of(data, "internal")), css="notebook.css")
 
 
-def _rendered(template: str, view: Mapping[str, Any], **sources: str) -> str:
+def _rendered(template: str, view: Mapping[str, object], **sources: str) -> str:
     from markupsafe import Markup
 
     texts = {name: Markup(source(file)) for name, file in sources.items()}
     return environment().get_template(template).render(view=view, **texts)
 
 
-def fixed_text(data: Mapping[str, Any]) -> list[str]:
+def fixed_text(data: JsonObject) -> list[str]:
     """Return what reports say whatever the values: headings, explanations, and how many figures and parts there are."""
     texts = [*map(source, TEMPLATES), *WORDS.values(), *MADE.values()]
     texts += [f"{step.name} {step.meaning}" for step in STEPS]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from discreet.report.bars import SHOWN
 from discreet.report.heat_map_pages import PagedTable
@@ -15,7 +14,7 @@ PAGES = 3
 """How many parts of a large table are written, as many as are printed from the HTML report."""
 
 
-def markdown_report(data: Mapping[str, Any]) -> str:
+def markdown_report(data: Mapping[str, object]) -> str:
     """Return the report on one edition's data."""
     view = view_of(data)
     lines = [f"# {_text(view['title'])}", ""]
@@ -88,7 +87,7 @@ def _grid(grid: PagedTable) -> list[str]:
     return lines
 
 
-def _columns(rows: Sequence[Mapping[str, Any]], *keys: str) -> list[list[str]]:
+def _columns(rows: Sequence[Mapping[str, object]], *keys: str) -> list[list[str]]:
     return [[str(row[key]) for key in keys] for row in rows]
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
+
+from discreet.core.text import number_text
 
 NOTHING = "–"
 
@@ -14,16 +15,7 @@ def amount(value: Any, decimals: int | None = None) -> str:
     >>> amount(12345), amount(0.5), amount(None), amount(12.5, 2)
     ('12,345', '0.5', '–', '12.50')
     """
-    if value is None:
-        return NOTHING
-    if isinstance(value, str):
-        return value
-    number = float(value)
-    if math.isinf(number):
-        return "∞"
-    if decimals is not None:
-        return f"{number:,.{decimals}f}"
-    return f"{int(number):,}" if number.is_integer() else f"{number:,.6f}".rstrip("0").rstrip(".")
+    return value if isinstance(value, str) else number_text(value, decimals)
 
 
 def measure(value: Any, digits: int = 4) -> str:
@@ -44,7 +36,7 @@ def share(value: Any) -> str:
     return NOTHING if value is None else f"{100 * float(value):.1f}%"
 
 
-def between(lower: Any, upper: Any) -> str:
+def between(lower: object, upper: object) -> str:
     """Return an interval in words; an end without a bound is left open.
 
     >>> between(0, 2), between(3, 3), between(5, None)

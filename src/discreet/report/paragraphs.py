@@ -6,8 +6,8 @@ Both are made of what is published and of nothing else, so they may stand beside
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
+from discreet.core.json_types import JsonObject
 from discreet.table.kinds import EXACT
 
 AS_IT_IS = ("none", "as published")
@@ -38,7 +38,7 @@ READER = (
 )
 
 
-def paragraphs(data: Mapping[str, Any]) -> list[tuple[str, str]]:
+def paragraphs(data: JsonObject) -> list[tuple[str, str]]:
     """Return the texts with their titles; none where nothing is to be published, or for a trial."""
     release = data.get("release")
     if data["kind"] != "assessment" or release is None or data["verdict"] == "withhold" or data.get("trial"):
@@ -46,7 +46,7 @@ def paragraphs(data: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [("For the quality report", quality(release)), ("For respondents", respondents(release))]
 
 
-def quality(release: Mapping[str, Any]) -> str:
+def quality(release: Mapping[str, object]) -> str:
     """Return how a release was protected, in three or four sentences."""
     if release["method"] in AS_IT_IS:
         return f"Statistical disclosure control: the table is published as it is. {READER}"
@@ -60,7 +60,7 @@ def quality(release: Mapping[str, Any]) -> str:
     return " ".join(text for text in [*texts, READER] if text)
 
 
-def respondents(release: Mapping[str, Any]) -> str:
+def respondents(release: Mapping[str, object]) -> str:
     """Return what people and firms in the table are told."""
     hidden, shown = _phrases(release)
     texts = ["Your answers stay with us: we publish tables, not answers."]
@@ -81,7 +81,7 @@ def respondents(release: Mapping[str, Any]) -> str:
     return " ".join(texts)
 
 
-def _phrases(release: Mapping[str, Any]) -> tuple[list[str], list[str]]:
+def _phrases(release: JsonObject) -> tuple[list[str], list[str]]:
     """Return what is said of the figures that are hidden, and of those that are shown."""
     found: dict[bool, dict[str, None]] = {True: {}, False: {}}
     for part in release["figures"]:
@@ -90,7 +90,7 @@ def _phrases(release: Mapping[str, Any]) -> tuple[list[str], list[str]]:
     return list(found[True]), list(found[False])
 
 
-def _made(release: Mapping[str, Any]) -> str:
+def _made(release: JsonObject) -> str:
     text = MADE.get(release["method"], f"the table was protected by {release['method'].replace('-', ' ')}")
     made = text.format_map(release["parameters"])
     return made[:1].lower() + made[1:]

@@ -37,7 +37,7 @@ def write_pictures(
     from discreet.plots.figure import save
 
     if format not in FORMATS:
-        raise RequestError(f"there is no format of pictures {format!r}; give svg or png")
+        raise RequestError(f"pictures cannot be in the format {format!r}; give svg or png")
     target = Path(folder)
     if not target.is_dir():
         raise RequestError(f"{target} is not a folder; make it first")

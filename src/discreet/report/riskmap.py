@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from discreet.core.json_types import JsonObject
 from discreet.report.numbers import measure, share
 
 WIDTH, HEIGHT = 760, 440
@@ -60,7 +60,7 @@ class Map:
     left, right, top, bottom = LEFT, WIDTH - RIGHT, TOP, HEIGHT - BOTTOM
 
 
-def points_of(data: Mapping[str, Any]) -> list[Point]:
+def points_of(data: JsonObject) -> list[Point]:
     """Return the methods that were compared, or the protections that an assessment tried."""
     found = []
     if data["kind"] == "comparison":
@@ -82,7 +82,7 @@ def points_of(data: Mapping[str, Any]) -> list[Point]:
     return found
 
 
-def taken_of(data: Mapping[str, Any]) -> int | None:
+def taken_of(data: JsonObject) -> int | None:
     """Return the number of the protection that was taken among those that were tried, from 1.
 
     The policy names some parameters of a method; the method that was taken states all of them.
@@ -99,24 +99,24 @@ def taken_of(data: Mapping[str, Any]) -> int | None:
     return next(iter([*meeting, *measured]), None)
 
 
-def frontier_of(data: Mapping[str, Any], points: Sequence[Point]) -> list[int]:
+def frontier_of(data: Mapping[str, object], points: Sequence[Point]) -> list[int]:
     """Return the places of the efficient methods of a comparison, by rising utility."""
     efficient = [i for i, p in enumerate(points) if p.efficient and data["kind"] == "comparison"]
     return sorted(efficient, key=lambda i: points[i].utility)
 
 
-def limit_of(data: Mapping[str, Any]) -> float | None:
+def limit_of(data: JsonObject) -> float | None:
     """Return the policy's limit on the risk that is drawn."""
     limit: float | None = (data.get("policy") or {}).get("limits", {}).get("r2")
     return None if data.get("magnitudes") else limit
 
 
-def risk_name(data: Mapping[str, Any]) -> str:
+def risk_name(data: Mapping[str, object]) -> str:
     """Say which risk is drawn."""
     return "sensitive cells known exactly" if data.get("magnitudes") else "risk R2"
 
 
-def map_of(data: Mapping[str, Any]) -> Map | None:
+def map_of(data: Mapping[str, object]) -> Map | None:
     """Lay out the map; None where fewer than two methods have both figures."""
     points = points_of(data)
     if len(points) < 2:
@@ -203,7 +203,7 @@ def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> float:
     return wide * high if wide > 0 and high > 0 else 0.0
 
 
-def rows_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+def rows_of(data: JsonObject) -> list[JsonObject]:
     """Return the compared methods as rows of text, those that meet the policy first, by falling utility."""
     rows = []
     for number, point in enumerate(data["points"], 1):
@@ -224,14 +224,14 @@ def rows_of(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     return sorted(rows, key=lambda row: (not row["recommended"], not row["meets"], row["rank"]))
 
 
-def _beside(point: Mapping[str, Any]) -> str:
+def _beside(point: JsonObject) -> str:
     """Say what a method keeps of statistics beside the figures, where some are wanted."""
     kept, error = ((point.get(key) or {}).get("mean") for key in ("statistics", "statistic_error"))
     far = f", {error:.2g} from the truth on average" if error else ""
     return "" if kept is None else f"; {share(kept)} of the statistics{far}"
 
 
-def _with_error(found: Mapping[str, Any] | None) -> str:
+def _with_error(found: JsonObject | None) -> str:
     if found is None or found["mean"] is None:
         return measure(None)
     error = found.get("mc_error")

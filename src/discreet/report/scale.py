@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+from discreet.core.json_types import JsonObject
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,7 @@ def step_of(bits: float | None, known: bool) -> int:
     return 4 if bits <= 1 + 1e-9 else 3 if bits <= 2 + 1e-9 else 2 if bits <= 4 + 1e-9 else 1
 
 
-def knowledge(row: Mapping[str, Any]) -> int:
+def knowledge(row: Mapping[str, object]) -> int:
     """Return the step of a row of the worst cells, or of an audit."""
     if row.get("state") == "unpublished":
         return 1
@@ -50,12 +51,12 @@ def knowledge(row: Mapping[str, Any]) -> int:
     return step_of(bits_of(row), known)
 
 
-def is_shown(row: Mapping[str, Any]) -> bool:
+def is_shown(row: Mapping[str, object]) -> bool:
     """Say whether it is known how many bits are left; they may be without bound."""
     return row.get("basis") != "not shown"
 
 
-def bits_of(row: Mapping[str, Any]) -> float | None:
+def bits_of(row: JsonObject) -> float | None:
     """Return how many bits are left, None for no bound; where that is not shown, at most those of the interval.
 
     >>> bits_of({"bits": None, "basis": "not shown", "lower": 1, "upper": 4})

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
 
+from discreet.core.json_types import JsonObject
 from discreet.report.bars import SHOWN, TERMS, charts_of, whole
 from discreet.report.cells import LISTED, listed, packed, panel_rows, stated_once
 from discreet.report.heat_map_pages import PagedTable, details_of, paged_tables
-from discreet.report.made import made_blocks
 from discreet.report.numbers import amount, capital, measure
 from discreet.report.paragraphs import AS_IT_IS, paragraphs, quality
+from discreet.report.provenance_rows import made_blocks
 from discreet.report.riskmap import map_of, rows_of, taken_of
 from discreet.report.scale import STEPS
 
@@ -49,7 +49,7 @@ LOSSES = {
 """Measures of information loss, what they are called, and their decimals."""
 
 
-def view_of(data: Mapping[str, Any]) -> dict[str, Any]:
+def view_of(data: JsonObject) -> JsonObject:
     """Return everything that the template shows of one edition."""
     internal = data["edition"] == "internal"
     details = details_of(data)
@@ -58,7 +58,7 @@ def view_of(data: Mapping[str, Any]) -> dict[str, Any]:
     comparison = data["kind"] == "comparison"
     record = data.get("record") or {}
     worst, proofs = stated_once(listed(details, internal))
-    view: dict[str, Any] = {
+    view: JsonObject = {
         "kind": data["kind"],
         "internal": internal,
         "title": data["name"],
@@ -101,7 +101,7 @@ def view_of(data: Mapping[str, Any]) -> dict[str, Any]:
     return {**view, "words": _words(view), "sections": _sections(view)}
 
 
-def _headline(data: Mapping[str, Any]) -> str:
+def _headline(data: JsonObject) -> str:
     """Return what the table is, with the one number of cells that every share on the page refers to."""
     table, rules = data.get("table") or {}, data.get("rules")
     if data["kind"] == "comparison" or not table or not rules:
@@ -112,22 +112,22 @@ def _headline(data: Mapping[str, Any]) -> str:
     return f"{what}; {amount(sum(rules['statuses'].values()))} cells, totals included, empty cells left out"
 
 
-def _loss_sentence(data: Mapping[str, Any]) -> str:
+def _loss_sentence(data: Mapping[str, object]) -> str:
     """Return what was done, without a second number of cells beside that of the headline."""
     return OTHER_COUNT.sub("", _said(data, "protection") or _said(data, "utility"))
 
 
-def _said(data: Mapping[str, Any], part: str) -> str:
+def _said(data: JsonObject, part: str) -> str:
     return str((data.get(part) or {}).get("sentence", ""))
 
 
-def _levels(data: Mapping[str, Any]) -> bool:
+def _levels(data: JsonObject) -> bool:
     """Say whether the policy asks intervals to reach the levels of the rules."""
     wanted = (data.get("policy") or {}).get("limits", {}).get("levels", "never")
     return wanted == "always" or (wanted == "magnitudes" and bool((data.get("table") or {}).get("magnitudes")))
 
 
-def _verdict(data: Mapping[str, Any], internal: bool) -> dict[str, str]:
+def _verdict(data: JsonObject, internal: bool) -> dict[str, str]:
     text = data.get("sentence", "")
     if data["kind"] == "comparison":
         best = None if data["recommended"] is None else data["points"][data["recommended"]]
@@ -143,14 +143,14 @@ def _verdict(data: Mapping[str, Any], internal: bool) -> dict[str, str]:
     return {"key": key, "phrase": phrase, "text": text, "path": VERDICTS[key][1]}
 
 
-def _method(data: Mapping[str, Any]) -> str:
+def _method(data: JsonObject) -> str:
     release = data["release"]
     given = {name: value for name, value in release["parameters"].items() if isinstance(value, str | int | float)}
     parts = [f"{name.replace('_', ' ')} {value}" for name, value in given.items() if not isinstance(value, bool)]
     return ", ".join([release["method"], *parts])
 
 
-def _compared(data: Mapping[str, Any]) -> list[dict[str, str]]:
+def _compared(data: JsonObject) -> list[dict[str, str]]:
     """Return the few figures that decide between methods."""
     points = data["points"]
     fit = sum(point["meets"] for point in points)
@@ -160,7 +160,7 @@ def _compared(data: Mapping[str, Any]) -> list[dict[str, str]]:
     return [*found, *(_figure(name, measure(one["mean"]), "of the one to take") for name, one in kept)]
 
 
-def _figures(data: Mapping[str, Any], grids: list[PagedTable], internal: bool) -> list[dict[str, str]]:
+def _figures(data: JsonObject, grids: list[PagedTable], internal: bool) -> list[dict[str, str]]:
     """Return the few figures that decide about a table."""
     shown = sum(grid.figures for grid in grids)
     hidden = sum(grid.hidden for grid in grids)
@@ -199,7 +199,7 @@ def _figure(name: str, value: str, note: str = "") -> dict[str, str]:
     return {"name": name, "value": value, "note": note}
 
 
-def _table_lead(data: Mapping[str, Any], internal: bool, known: bool) -> str:
+def _table_lead(data: JsonObject, internal: bool, known: bool) -> str:
     if data["kind"] == "comparison" or not data.get("release"):
         return ""
     made = "" if not internal or data["release"]["method"] in AS_IT_IS else f" ({_method(data)})"
@@ -210,7 +210,7 @@ def _table_lead(data: Mapping[str, Any], internal: bool, known: bool) -> str:
     return f"{text} A corner marks the cells that the rules call sensitive." if internal else text
 
 
-def _worst_lead(data: Mapping[str, Any], internal: bool, found: int) -> str:
+def _worst_lead(data: JsonObject, internal: bool, found: int) -> str:
     if internal:
         sensitive = (data.get("rules") or {}).get("statuses", {}).get("sensitive", found)
         shown = min(LISTED, sum("state" in row for row in data.get("cells", ())))
@@ -218,14 +218,14 @@ def _worst_lead(data: Mapping[str, Any], internal: bool, found: int) -> str:
     return "The figures of which most is known, and how that follows from what is published."
 
 
-def _charts_lead(data: Mapping[str, Any]) -> str:
+def _charts_lead(data: Mapping[str, object]) -> str:
     text = "The risk of every slice of the table."
     if data.get("after") and data.get("before"):
         text = "R2 of every slice after protection; the thin bar above it is R1 before."
     return f"{text} {_said(data, 'after' if data.get('after') else 'before')}".strip()
 
 
-def _loss(found: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _loss(found: JsonObject) -> list[tuple[str, str]]:
     rows = [(name, measure(found[key], digits)) for key, (name, digits) in LOSSES.items() if found.get(key) is not None]
     for pair in found.get("cramers_v") or ():
         change = f"{measure(pair['before'])} → {measure(pair['after'])}"
@@ -233,7 +233,7 @@ def _loss(found: Mapping[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
-def _tried(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _tried(data: JsonObject) -> list[JsonObject]:
     taken = taken_of(data)
     return [
         {
@@ -246,7 +246,7 @@ def _tried(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _estimates(sample: Mapping[str, Any] | None) -> list[tuple[str, str]]:
+def _estimates(sample: JsonObject | None) -> list[tuple[str, str]]:
     if sample is None:
         return []
     risk = sample["risk"]
@@ -264,7 +264,7 @@ def _estimates(sample: Mapping[str, Any] | None) -> list[tuple[str, str]]:
     ]
 
 
-def _words(view: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _words(view: Mapping[str, object]) -> list[tuple[str, str]]:
     keep = {
         "R1, R2": bool(view["charts"] or view["rows"]) and view["internal"],
         "Sensitive": view["internal"],
@@ -275,7 +275,7 @@ def _words(view: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(word, meaning) for word, meaning in WORDS.items() if keep[word]]
 
 
-def _sections(view: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _sections(view: Mapping[str, object]) -> list[tuple[str, str]]:
     every = [
         ("verdict", "Verdict", True),
         ("map", "Map", view["kind"] == "comparison"),

@@ -4,7 +4,7 @@ Each rule is one file and one entry of :data:`RULES`; other packages add theirs 
 ``discreet.rules``.
 """
 
-from typing import Any
+from collections.abc import Callable
 
 from discreet.core.registry import Registry
 from discreet.rules.cell_figures import CellFigures, cell_figures
@@ -17,7 +17,7 @@ from discreet.rules.rule import CustomRule, Finding, Rule
 from discreet.rules.sensitivity import Sensitivity, sensitivity
 from discreet.rules.threshold import Threshold
 
-RULES: Registry[type[Any]] = Registry(
+RULES: Registry[Callable[..., Rule]] = Registry(
     "discreet.rules", "rule", {rule.name: rule for rule in (Threshold, Dominance, PPercent, PQ)}
 )
 
@@ -36,17 +36,6 @@ __all__ = [
     "Threshold",
     "cell_figures",
     "explain",
-    "get_rule",
     "group_disclosure",
     "sensitivity",
 ]
-
-
-def get_rule(name: str, *parameters: Any, **named: Any) -> Rule:
-    """Make a rule by its name.
-
-    >>> get_rule("dominance", 2, 85)
-    Dominance(n=2, k=85, level='contributor', weighted=False)
-    """
-    rule: Rule = RULES[name](*parameters, **named)
-    return rule

@@ -79,11 +79,11 @@ def cell_figures(
     if level not in tabulation.levels:
         if level not in ("contributor", "holding"):
             raise RequestError(f"level is {level!r}; it is 'contributor' or 'holding'")
-        raise RequestError("the table knows of no holdings; tabulate again with a holding column (holding=, --holding)")
+        raise RequestError("the table has no holdings; tabulate again with a holding column (holding=, --holding)")
     units = tabulation.levels[level]
     if weighted and units.weighted_units is None:
         raise RequestError(
-            "the table knows of no weights; tabulate again with a weight column (weight=, --weight), or "
+            "the table has no weights; tabulate again with a weight column (weight=, --weight), or "
             "leave weighted=yes out: "
             "weighted estimates are judged by the weighted contributions to them"
         )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from discreet.core.json_types import Json
 from discreet.rules.cell_figures import CellFigures, cell_figures
-from discreet.rules.rule import amount
+from discreet.rules.rule import Judge, amount
 from discreet.rules.sensitivity import Sensitivity, sensitivity
 from discreet.table.tabulation import Tabulation
 
@@ -75,7 +74,7 @@ class Explanation:
 
 
 def explain(
-    tabulation: Tabulation, cell: Mapping[str, object] | int, rules: Sequence[Any], *, response: str | None = None
+    tabulation: Tabulation, cell: Mapping[str, object] | int, rules: Sequence[Judge], *, response: str | None = None
 ) -> Explanation:
     """Explain one cell: what each rule says, and what a contributor can infer whatever the rules say.
 

@@ -1,4 +1,4 @@
-"""Group disclosure: a row of a frequency table that tells something of everybody in it.
+"""Group disclosure: a row of a frequency table that gives something away about everybody in it.
 
 If all people of a row are in one cell, whoever knows that somebody is in the row knows the cell. A few people outside
 it know that they are outside; if they pool what they know, they know the cell of all the others.
@@ -14,13 +14,13 @@ import numpy as np
 from discreet.core.errors import RequestError
 from discreet.core.json_types import Json
 from discreet.core.numerics import IntArray
-from discreet.core.text import columns, html_table
+from discreet.core.text import Face, Result
 from discreet.table import Table
 from discreet.table.tabulation import Tabulation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GroupDisclosure:
+class GroupDisclosure(Result):
     """The lines of a table (rows, columns, and so on) of which one cell holds all but at most ``coalition`` people.
 
     Per line: ``parents`` is the position of the cell that sums it, ``cells`` the position of the cell that nearly
@@ -72,14 +72,9 @@ class GroupDisclosure:
         order = np.argsort(-self.totals, kind="stable")[:n]
         return [[str(self.line(int(i))["reason"]), f"{self.counts[i]:,}", f"{self.totals[i]:,}"] for i in order]
 
-    def __str__(self) -> str:
-        """Return the number of lines and the largest of them."""
-        return f"{self.sentence}\n{columns(['line', 'in the cell', 'in the line'], self.rows())}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(["line", "in the cell", "in the line"], self.rows(), caption=self.sentence)
+    def face(self, most: int) -> Face:
+        """Return the largest lines."""
+        return Face(["line", "in the cell", "in the line"], self.rows(), self.sentence)
 
 
 def group_disclosure(table: Table | Tabulation, *, coalition: int = 0) -> GroupDisclosure:

@@ -60,6 +60,10 @@ class Rule(Protocol):
         """The rule with its parameters."""
 
 
+Judge: TypeAlias = Rule | Callable[[CellFigures], Mask | Finding]
+"""A rule, or a function of the figures that serves as one."""
+
+
 def finding(sensitive: Mask, figure: FloatArray, limit: FloatArray, excess: FloatArray, level: FloatArray) -> Finding:
     """Return a finding with the same protection level below and above, 0 in safe cells."""
     protection = np.where(sensitive, level, 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias
 
 import numpy as np
 
@@ -15,8 +15,9 @@ from discreet.core.text import columns, html_table
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
 from discreet.rules.cell_figures import CellFigures, cell_figures
-from discreet.rules.rule import CustomRule, Finding, Mask, Rule, amount
+from discreet.rules.rule import CustomRule, Finding, Judge, Mask, Rule, amount
 from discreet.table.tabulation import Tabulation
+from discreet.table.units import LevelName
 
 Combine: TypeAlias = Literal["any", "all"]
 
@@ -153,19 +154,19 @@ class Sensitivity:
         return html_table(header, self.rows(), left=4, caption=self.sentence)
 
 
-def judged_cells(tabulation: Tabulation, rules: Sequence[Rule | Callable[[CellFigures], Any]]) -> Tabulation:
+def judged_cells(tabulation: Tabulation, rules: Sequence[Rule | Callable[[CellFigures], object]]) -> Tabulation:
     """Return the cells that rules judge: where one of them calls empty cells unsafe, these are listed too."""
     empty = any(getattr(rule, "zeros", "safe") == "unsafe" for rule in rules)
     return tabulation.with_empty_cells() if empty else tabulation
 
 
 def sensitivity(
-    tabulation: Any,
-    rules: Sequence[Rule | Callable[[CellFigures], Any]] | Rule,
+    tabulation: object,
+    rules: Sequence[Judge] | Rule,
     *,
     response: str | None = None,
     combine: Combine = "any",
-    **reading: Any,
+    **reading: object,
 ) -> Sensitivity:
     """Judge every cell and margin of a tabulation by the agency's rules.
 
@@ -192,14 +193,14 @@ def sensitivity(
     if combine not in ("any", "all"):
         raise RequestError(f"combine is {combine!r}; it is 'any' or 'all'")
     opened = open_original(tabulation, Reading.of({**reading, "response": response}))
-    tabulation, response = opened.tabulation(), opened.response
-    judges: list[Any] = [CustomRule(rule) if callable(rule) else rule for rule in listed]
-    seen: dict[Any, CellFigures] = {}
+    cells, response = opened.tabulation(), opened.response
+    judges: list[Rule] = [CustomRule(rule) if callable(rule) else rule for rule in listed]
+    seen: dict[tuple[LevelName, bool], CellFigures] = {}
     figures, findings = [], []
     for rule in judges:
         key = (rule.level, rule.weighted)
         if key not in seen:
-            seen[key] = cell_figures(tabulation, response, level=rule.level, weighted=rule.weighted)
+            seen[key] = cell_figures(cells, response, level=rule.level, weighted=rule.weighted)
         figures.append(seen[key])
         findings.append(rule.judge(seen[key]))
     masks = np.stack([found.sensitive for found in findings])
@@ -209,10 +210,8 @@ def sensitivity(
     # A rule of one's own may know no level; where only such rules are broken there is none.
     unknown = sensitive & np.all([np.isnan(f.upper) | ~f.sensitive for f in findings], axis=0)
     lower, upper = (np.where(unknown, np.nan, np.where(sensitive, level, 0.0)) for level in (lower, upper))
-    name = tabulation.responses[tabulation.response(response)].name if tabulation.responses else None
-    return Sensitivity(
-        tabulation, name, combine, tuple(judges), tuple(figures), tuple(findings), sensitive, lower, upper
-    )
+    name = cells.responses[cells.response(response)].name if cells.responses else None
+    return Sensitivity(cells, name, combine, tuple(judges), tuple(figures), tuple(findings), sensitive, lower, upper)
 
 
 def _plain(value: float) -> float | None:

@@ -1,7 +1,7 @@
 """Replay of antal2014: R1, R2 and the Hellinger distance of four census tables under random rounding.
 
 The printed R2 do not follow from (3.6). They follow from the same formula with another denominator in its last sum,
-the printed variant, which is computed here beside (3.6) and nowhere else: it is no conditional entropy.
+the printed variant, which is computed here beside (3.6) and nowhere else: it is not a conditional entropy.
 """
 
 from __future__ import annotations

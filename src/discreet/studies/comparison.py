@@ -6,10 +6,11 @@ import csv
 import io
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from discreet.core.files import write_text
 from discreet.core.json_types import Json
@@ -32,7 +33,7 @@ class StudyEffort:
         draws: random tables, per table or per sample; None for the study's own number.
         seed: makes the draws reproducible, whatever the number of workers.
         workers: threads.
-        progress: told how far the work is.
+        progress: called as the work advances.
     """
 
     samples: int | None = None
@@ -128,7 +129,7 @@ class Study:
     name: str
     title: str
     citation: str
-    settings: dict[str, Any]
+    settings: Mapping[str, Json]
     comparisons: tuple[PaperComparison, ...]
     remarks: tuple[str, ...] = ()
     extra: tuple[Section, ...] = ()

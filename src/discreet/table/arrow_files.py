@@ -22,10 +22,10 @@ import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, DiscreetError, LimitError, RequestError, nearest
 from discreet.core.files import write_whole
+from discreet.core.formula_texts import DEFUSED, RUNS, armed, defused
 from discreet.core.numerics import IntArray
 from discreet.table.counts import Where, is_text
 from discreet.table.flagged_reader import plain_columns_of
-from discreet.table.formula_texts import DEFUSED, RUNS, armed, defused
 from discreet.table.grid import repeated
 from discreet.table.workbook_reader import workbook_tables
 
@@ -94,7 +94,9 @@ def read_arrow_rows(
             "others have none (header_row=, --header-row)"
         )
     if sheet is not None and suffix != ".xlsx":
-        raise RequestError(f"{file} is no workbook and has no sheet {sheet!r}; leave the sheet out (sheet=, --sheet)")
+        raise RequestError(
+            f"{file} is not a workbook and has no sheet {sheet!r}; leave the sheet out (sheet=, --sheet)"
+        )
     if suffix == ".parquet":
         return _refuse_columns(_parquet(content, file), file), lambda row: f"row {row + 1}"
     if suffix == ".xlsx":
@@ -199,7 +201,9 @@ def sheet_rows(content: bytes, file: Path) -> dict[str, list[tuple[Any, ...]]]:
         raise
     except Exception as error:
         # The library has no error of its own for damaged files: it stumbles over whatever is missing in them.
-        raise DataError(f"{file} is no whole Excel file ({type(error).__name__}); save it again, or as CSV") from None
+        raise DataError(
+            f"{file} is not a whole Excel file ({type(error).__name__}); save it again, or as CSV"
+        ) from None
 
 
 def _refuse_formulas(values: Any, formulas: Any, file: Path) -> None:
@@ -273,7 +277,7 @@ class CsvText:
             ) from None
 
     def line(self, row: int) -> int:
-        """Return the line on which a row of figures begins, counted from 1; empty lines are no rows."""
+        """Return the line on which a row of figures begins, counted from 1; empty lines are not rows."""
         return line_of(self._rows(), row)
 
     def _rows(self) -> Iterator[tuple[int, list[str]]]:
@@ -337,15 +341,15 @@ def decoded(blocks: Iterable[bytes], file: Path, encoding: str) -> Iterator[str]
             raise unknown from None
         if "\0" in text:
             raise DataError(
-                f"{file}: line {line + text.count(chr(10), 0, text.index(chr(0)))} has a byte 0x00, which no text has; "
-                "give a CSV file, or name its encoding (for example utf-16)"
+                f"{file}: line {line + text.count(chr(10), 0, text.index(chr(0)))} has a byte 0x00, which no text "
+                "contains; give a CSV file, or name its encoding (for example utf-16)"
             )
         line += block.count(b"\n")
         yield text
 
 
 def plain_encoding(encoding: str) -> str:
-    """Return the encoding by which a file is read: a byte order mark before UTF-8 is no part of the text."""
+    """Return the encoding by which a file is read: a byte order mark before UTF-8 is not a part of the text."""
     return "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding
 
 

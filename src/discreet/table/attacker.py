@@ -24,7 +24,7 @@ class Contribution:
     def __post_init__(self) -> None:
         object.__setattr__(self, "cell", MappingProxyType({str(k): str(v) for k, v in self.cell.items()}))
         if not self.value >= 0:
-            raise RequestError(f"a contribution of {self.value} is no amount; give 0 or more")
+            raise RequestError(f"a contribution of {self.value} is not an amount; give 0 or more")
         if self.others < 0:
             raise RequestError(f"the number of other contributors is {self.others}; it is 0 or more")
 
@@ -87,6 +87,3 @@ class Attacker:
             for same in joined.values()
         )
         return cls(name, contributions, tuple(fact for member in members for fact in member.knows))
-
-
-OUTSIDER = Attacker()

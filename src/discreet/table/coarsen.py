@@ -6,9 +6,10 @@ A recoding is ``{dimension: {category: group}}``; categories that it does not na
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.core.errors import DataError, RequestError, require
 from discreet.core.numerics import FloatArray, IntArray
@@ -18,7 +19,7 @@ from discreet.table.hierarchy import Hierarchy
 from discreet.table.release import Release
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
-from discreet.table.units import Largest, Level
+from discreet.table.units import Largest, Level, Number
 
 Recoding: TypeAlias = Mapping[str, Mapping[str, str]]
 
@@ -96,22 +97,26 @@ def coarsened_tabulation(tabulation: Tabulation, recoding: Recoding) -> Tabulati
     order = rows[np.argsort(position[rows], kind="stable")]
     starts = np.flatnonzero(np.diff(position[order], prepend=-1))
 
-    def total(column: Any) -> Any:
-        return None if column is None else np.add.reduceat(column[order], starts)
+    def total(column: npt.NDArray[Number]) -> npt.NDArray[Number]:
+        summed: npt.NDArray[Number] = np.add.reduceat(column[order], starts)
+        return summed
+
+    def weighted(column: FloatArray | None) -> FloatArray | None:
+        return None if column is None else total(column)
 
     def level(one: Level) -> Level:
         largest = []
         for item in one.largest:
             top, heavy = _tops(item, order, position[order], starts)
-            largest.append(Largest(total(item.total), top, total(item.weighted_total), heavy))
-        return Level(total(one.units), total(one.weighted_units), tuple(largest))
+            largest.append(Largest(total(item.total), top, weighted(item.weighted_total), heavy))
+        return Level(total(one.units), weighted(one.weighted_units), tuple(largest))
 
     return Tabulation(
         tuple(axes),
         tabulation.margins,
         position[order][starts],
         total(tabulation.records),
-        total(tabulation.weighted),
+        weighted(tabulation.weighted),
         tuple(response.mapped(total) for response in tabulation.responses),
         level(tabulation.contributors),
         None if tabulation.holdings is None else level(tabulation.holdings),

@@ -107,7 +107,7 @@ def numpy_from_arrow(column: pa.ChunkedArray) -> npt.NDArray[Any]:
 
 
 def amounts_from_arrow(column: pa.ChunkedArray, what: str, where: Where) -> FloatArray:
-    """Return an Arrow column of amounts as numbers, or name the first text that is none; missing numbers are NaN."""
+    """Return an Arrow column of amounts as numbers, or name the first that is not a number; missing ones are NaN."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

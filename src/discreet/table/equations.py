@@ -19,8 +19,9 @@ import numpy as np
 from discreet.core.errors import InfeasibleError, LimitError, RequestError, require
 from discreet.core.numerics import BoolArray, IntArray, whole_where_near
 from discreet.core.sparse import starts_of
+from discreet.core.text import decimal_text
 from discreet.table.blocks import Asked, lay_blocks, relations_of
-from discreet.table.figures import Figures, decimal_text
+from discreet.table.figures import Figures
 from discreet.table.grid import locate
 from discreet.table.kinds import UNBOUNDED, Kind
 from discreet.table.overlay import Overlay, only_open, places

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError, RequestError, nearest, require
 from discreet.core.numerics import BoolArray, IntArray, first_true
+from discreet.core.text import decimal_text
 from discreet.table.axis import Axis
 from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Copied, locate, repeated
@@ -23,6 +24,25 @@ from discreet.table.statistic import StatisticColumn
 from discreet.table.tabulation import Tabulation
 
 Absent: TypeAlias = Literal["empty", "unpublished"]
+
+
+class FigureOptions(TypedDict, total=False):
+    """Fields of :class:`Figures` that say what its figures are."""
+
+    name: str
+    absent: Absent
+    upper: IntArray | None
+    measure: str
+    figure: str
+    statistics: tuple[StatisticColumn, ...]
+
+
+class LaidOut(FigureOptions, total=False):
+    """The same, and how labels and values are written."""
+
+    decimals: int
+    total: str
+    hierarchies: Mapping[str, tuple[Hierarchy, ...]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -123,7 +143,7 @@ class Figures(Copied):
         *,
         kind: Kind = EXACT,
         mark: Kind = SUPPRESSED,
-        **about: Any,
+        **about: Unpack[LaidOut],
     ) -> Figures:
         """Build figures from nested lists; None hides a figure, and the category named like the total is a margin.
 
@@ -142,7 +162,9 @@ class Figures(Copied):
         return cls(labels, codes, values, hidden.astype(np.int64), (kind, mark), **about).marked()
 
     @classmethod
-    def of_table(cls, table: Frequencies, kind: Kind, *, zeros: bool = False, **about: Any) -> Figures:
+    def of_table(
+        cls, table: Frequencies, kind: Kind, *, zeros: bool = False, **about: Unpack[FigureOptions]
+    ) -> Figures:
         """Return the inner counts of a table as figures of one kind; empty cells are published as empty.
 
         Empty cells are listed with ``zeros``, and always if a figure of 0 need not mean that a cell is empty.
@@ -166,7 +188,7 @@ class Figures(Copied):
         values: IntArray | None = None,
         kind: Kind = EXACT,
         mark: Kind = SUPPRESSED,
-        **about: Any,
+        **about: Unpack[FigureOptions],
     ) -> Figures:
         """Return the cells and margins of a tabulation as figures, with its hierarchies.
 
@@ -185,6 +207,8 @@ class Figures(Copied):
         release: sex (3), 3 figures, 2 hidden (exact, suppressed)
         """
         units, decimals = units_of(tabulation, response)
+        if tabulation.responses:
+            about.setdefault("figure", response or tabulation.responses[0].name)
         shown = units if values is None else np.asarray(values, np.int64)
         covered = np.zeros(shown.size, bool) if hidden is None else np.asarray(hidden, bool)
         return cls(
@@ -196,7 +220,7 @@ class Figures(Copied):
             decimals=decimals,
             total=tabulation.axes[0].codes[0],
             hierarchies={axis.name: axis.hierarchies for axis in tabulation.axes},
-            **({"figure": response or tabulation.responses[0].name} if tabulation.responses else {}) | about,
+            **about,
         )
 
     @property
@@ -389,15 +413,3 @@ def decimal_texts(values: IntArray, decimals: int) -> npt.NDArray[np.str_]:
     sign = np.where(values < 0, "-", "")
     points = np.char.add(np.char.add(sign, whole.astype("U20")), ".")
     return np.char.add(points, np.char.zfill(part.astype("U20"), decimals))
-
-
-def decimal_text(value: int, decimals: int) -> str:
-    """Return one integer in units of the last decimal as people write it.
-
-    >>> decimal_text(-1250, 2), decimal_text(7, 0)
-    ('-12.50', '7')
-    """
-    if not decimals:
-        return str(value)
-    sign, digits = "-" if value < 0 else "", str(abs(value)).rjust(decimals + 1, "0")
-    return f"{sign}{digits[:-decimals]}.{digits[-decimals:]}"

@@ -24,7 +24,7 @@ BOUNDS = {"lower": "LOWER_BOUND", "upper": "UPPER_BOUND", PUBLISHED_AS: "PUBLISH
 BOTH = re.compile(r"([A-Za-z][A-Za-z0-9_-]*): .*", re.S)
 """A column that shows its identifier and its name."""
 PERIODS = ("BASE_PER", "TIME_PER_COLLECT")
-"""Attributes of SDMX that are called like statistics, and are none."""
+"""Attributes of SDMX that are named like statistics, but are not."""
 ALL = "_T"
 """The code of totals in SDMX."""
 

@@ -45,7 +45,7 @@ def flagged(part: Figures, data: dict[str, pa.Array], value: str, style: Present
 def sdmx(part: Figures, data: dict[str, pa.Array], value: str, style: Presentation) -> dict[str, pa.Array]:
     """Return the columns of a release in CSV as those of SDMX-CSV.
 
-    Labels that are no identifiers of SDMX are shown beside identifiers made from them, as ``A_B: a b``.
+    Labels that are not identifiers of SDMX are shown beside identifiers made from them, as ``A_B: a b``.
     """
     taken = {VALUE, PERIOD, STATUS, CONFIDENTIAL, *BOUNDS.values(), *BEGINS[0], *BEGINS[1]}
     hidden = part.where(lambda kind: kind.hidden or kind.spans)

@@ -116,7 +116,7 @@ def possible_from_arrow(arrow: pa.Table, dimensions: Sequence[str], where: Where
 
 
 def _refuse_intervals(arrow: pa.Table, where: Where) -> None:
-    """Refuse figures that are published as intervals: they are no counts."""
+    """Refuse figures that are published as intervals: they are not counts."""
     for name in ENDS if set(ENDS) <= set(arrow.column_names) else ():
         texts = arrow[name].cast(pa.string()).fill_null("").to_pylist()
         row = next((row for row, text in enumerate(texts) if text.strip()), None)
@@ -176,7 +176,7 @@ def unpivot(
     return columns, np.concatenate([counts_of(i) for i in figures]), at
 
 
-def impossible_cells(table: Frequencies, combinations: Any, **text: Unpack[TextOptions]) -> IntArray:
+def impossible_cells(table: Frequencies, combinations: object, **text: Unpack[TextOptions]) -> IntArray:
     """Return the positions of all cells that agree with any combination; see :meth:`Table.with_structural_zeros`."""
     source = ""
     if isinstance(combinations, str | Path):

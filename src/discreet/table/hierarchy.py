@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from discreet.core.errors import DataError, RequestError, require
 from discreet.core.files import write_text
-from discreet.core.json_types import Json
+from discreet.core.json_types import Json, JsonObject
 from discreet.table.grid import Copied, repeated
 
 TOTAL = "Total"
@@ -134,7 +133,7 @@ class Hierarchy(TotalFirst, Copied):
         return cls._grown(_parents_from_hrc(text, lead, total), total)
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Hierarchy:
+    def from_dict(cls, data: JsonObject) -> Hierarchy:
         """Build a hierarchy from the plain data that :meth:`to_dict` returns."""
         return cls(tuple(data["codes"]), tuple(data["parents"]), data["labels"], data.get("part", False))
 

@@ -132,7 +132,7 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
 def _confirmations(arrow: pa.Table, found: Sequence[InspectedColumn]) -> tuple[str, ...]:
     """Return how figures are written that no reader takes as they are, with the options that say so."""
     written = [one for one in found[1:] if is_written(one.labels)]
-    # Gaps and decimal commas alone are no reason: other readers say what they lack.
+    # Gaps and decimal commas alone are not a reason: other readers say what they lack.
     usual, labels = ("number", "comma", "word", ""), [label for one in written for label in one.labels]
     if all(form_of(label) in usual and not label.startswith("[") for label in labels):
         return ()
@@ -145,7 +145,7 @@ def _confirmations(arrow: pa.Table, found: Sequence[InspectedColumn]) -> tuple[s
     return (*first, *(line for lines in told for line in lines))
 
 
-def _where(reading: Mapping[str, Any]) -> Any:
+def _where(reading: Mapping[str, object]) -> Any:
     return {name: reading[name] for name in WHERE if reading.get(name) is not None}
 
 
@@ -225,7 +225,7 @@ def _unique(arrow: pa.Table, chosen: Sequence[InspectedColumn]) -> bool:
     return bool(groups.num_rows == arrow.num_rows)
 
 
-def _cells(file: Path, content: Content, options: Mapping[str, str], encoding: str) -> dict[str, Any]:
+def _cells(file: Path, content: Content, options: Mapping[str, str], encoding: str) -> dict[str, Json]:
     if content == "tabulation":
         return figures_dict(Figures.of_tabulation(read_tabulation(file)))
     given: dict[str, Any] = {name: value for name, value in options.items() if name in ("layout", "total")}
@@ -236,7 +236,7 @@ def _cells(file: Path, content: Content, options: Mapping[str, str], encoding: s
     return figures_dict(read_release(file, encoding=encoding, **given).parts()[0])
 
 
-def figures_dict(figures: Figures) -> dict[str, Any]:
+def figures_dict(figures: Figures) -> dict[str, Json]:
     """Return published figures in columns of plain data: labels and codes by dimension, values, which are hidden."""
     at = np.flatnonzero(figures.where(lambda kind: kind.spans))
     upper = figures.values if figures.upper is None else figures.upper

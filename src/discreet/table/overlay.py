@@ -9,7 +9,8 @@ import numpy as np
 from discreet.core.errors import DataError
 from discreet.core.numerics import IntArray, first_true
 from discreet.core.sparse import Rows
-from discreet.table.figures import Figures, decimal_text
+from discreet.core.text import decimal_text
+from discreet.table.figures import Figures
 from discreet.table.grid import locate
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.space import AdditiveAxis, Space, covered

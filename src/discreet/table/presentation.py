@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from discreet.core.errors import DataError, RequestError, require
-from discreet.table.formula_texts import defused
+from discreet.core.formula_texts import defused
 from discreet.table.kinds import Kind
 from discreet.table.kinds.kind import KINDS
 
@@ -120,7 +120,7 @@ class Presentation:
             listed = f"{', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
             raise RequestError(f"{file}: '{file.suffix}' is not a format that is written; give {listed}")
         if suffix != FORMATS[found] and not (suffix == ".txt" and FORMATS[found] == ".csv"):
-            raise RequestError(f"{file}: a file of the format {found} ends in {FORMATS[found]}; name it so")
+            raise RequestError(f"{file}: a file of the format {found} ends in {FORMATS[found]}; rename it")
         return found
 
     def symbol(self, kind: Kind) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import product
-from typing import Any
 
 import numpy as np
 
@@ -20,11 +19,11 @@ from discreet.table.grid import Grid
 from discreet.table.kinds import EXACT, Kind
 from discreet.table.overlay import empty_cells, places
 from discreet.table.release import Release
-from discreet.table.statistic import PRINTED, Statistic, StatisticColumn, statistics_of
+from discreet.table.statistic import PRINTED, Definitions, Statistic, StatisticColumn, statistics_of
 from discreet.table.statistic_rows import MeasuredPositions
 
 
-def with_published(release: Release, definitions: Any) -> Release:
+def with_published(release: Release, definitions: Definitions) -> Release:
     """Return a release with statistics of its own figures beside them.
 
     Args:
@@ -43,7 +42,7 @@ def with_published(release: Release, definitions: Any) -> Release:
     return replace(release, figures=tuple(_with_columns(part, defined) for part in parts))
 
 
-def computable(definitions: Any) -> dict[str, Statistic]:
+def computable(definitions: Definitions) -> dict[str, Statistic]:
     """Return definitions, and refuse those that the figures of one release do not say enough for."""
     defined = statistics_of(definitions)
     for name, one in defined.items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 
@@ -39,7 +39,7 @@ class Records:
         sums = np.bincount(self.cells, weights=self.weights, minlength=self.table.size)
         return sums.astype(np.float64).reshape(self.table.shape)
 
-    def with_structural_zeros(self, combinations: Any, **text: Unpack[TextOptions]) -> Records:
+    def with_structural_zeros(self, combinations: object, **text: Unpack[TextOptions]) -> Records:
         """Declare combinations impossible, as :meth:`Table.with_structural_zeros` does."""
         return replace(self, table=self.table.with_structural_zeros(combinations, **text))
 

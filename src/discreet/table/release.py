@@ -187,7 +187,7 @@ def parts_of(releases: Published | Iterable[Published]) -> tuple[Figures, ...]:
         elif isinstance(item, Release | Table):
             parts += (Release(item, "as published") if isinstance(item, Table) else item).parts()
         else:
-            raise RequestError(f"a {type(item).__name__} is no release; give releases, figures or tables")
+            raise RequestError(f"a {type(item).__name__} is not a release; give releases, figures or tables")
     if not parts:
         raise RequestError("there is nothing to audit; give at least one release")
     return tuple(part.telling() for part in parts)

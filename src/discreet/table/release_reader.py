@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias, TypedDict, Unpack
+from typing import NamedTuple, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -101,7 +101,7 @@ class ReleaseOptions(TypedDict, total=False):
     parts: Mapping[str, Sequence[str]] | None
     absent: Absent
     name: str | None
-    statistics: Mapping[str, Any] | Sequence[str] | str | Path | None
+    statistics: Mapping[str, object] | Sequence[str] | str | Path | None
     measure: str
     numbers: str | None
     notes: str | None
@@ -364,7 +364,7 @@ def _unpivoted(taken: StatisticTexts, name: str, keys: Sequence[str], where: Whe
 
 
 def _refuse_totals(labels: Labels, trees: Trees, total: str) -> None:
-    """Refuse categories that are named like a margin, and are none."""
+    """Refuse categories that are named like a margin, but are not."""
     for name, coded in labels.items():
         known = {total, *(code for tree in trees.get(name, ()) for code in tree.codes)}
         others = [label for label in coded.categories if label not in known]
@@ -408,8 +408,8 @@ def _refuse_cut(stated: Sequence[str | None], rows: int) -> None:
     if odd and any(stated):
         told = next(filter(None, odd), "no number of")
         raise DataError(
-            f"the file has {rows:,} rows, but its column {PUBLISHED_AS} tells of {told} rows; it was cut short, or put "
-            "together from several: write the release again"
+            f"the file has {rows:,} rows, but its column {PUBLISHED_AS} says that there are {told} rows; it was cut "
+            "short, or put together from several: write the release again"
         )
 
 

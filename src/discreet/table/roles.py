@@ -124,7 +124,7 @@ def _definition(name: str, over: str) -> str:
 
 
 class _Aside:
-    """The columns that may be no dimension."""
+    """The columns that may not be dimensions."""
 
     def __init__(self, arrow: pa.Table, names: list[str], total: str | None, marks: Sequence[str]) -> None:
         self.arrow, self.names = arrow, names
@@ -154,7 +154,7 @@ class _Aside:
         return distinct == len(labels) and all(_some(_texts(column, ()), NUMBER) for column in self.arrow.columns[1:])
 
     def check_wide(self, *, stated: bool) -> None:
-        r"""Refuse columns of a cross-table that are no categories; a first header ``a\b`` says that all are."""
+        r"""Refuse columns of a cross-table that are not categories; a first header ``a\b`` says that all are."""
         if "\\" in self.names[0]:
             return
         for i, name in enumerate(self.names):
@@ -296,7 +296,7 @@ def _proposed(arrow: pa.Table, names: Sequence[str]) -> str:
 
 
 def numeric(column: pa.ChunkedArray, beside: Sequence[str] = MARKS) -> bool:
-    """Say whether a column holds numbers, apart from marks, margins and gaps; codes such as 01 are none."""
+    """Say whether a column holds numbers, apart from marks, margins and gaps; codes such as 01 are not."""
     texts = _texts(column, beside)
     texts = texts.filter(pc.invert(pc.match_substring_regex(texts, GAP)))
     numbers = len(texts) and pc.all(pc.match_substring_regex(texts, NUMBER)).as_py()
@@ -331,7 +331,7 @@ def _broken(column: pa.ChunkedArray, beside: Sequence[str]) -> bool:
 
 
 def _texts(column: pa.ChunkedArray, beside: Sequence[str]) -> pa.Array:
-    """Return the distinct entries as texts, without marks and margins; none if they are no texts."""
+    """Return the distinct entries as texts, without marks and margins; none if they are not texts."""
     try:
         texts = pc.utf8_trim_whitespace(pc.unique(_plain(column)).drop_null().cast(pa.string()))
     except pa.ArrowException:

@@ -31,7 +31,7 @@ class AdditiveAxis:
 
     Every relation is a label and those that it is the sum of, one for each inner node of each hierarchy. ``parts`` are
     the totals of tables that cover some of the labels only, and ``pieces`` what such tables cut the dimension into: of
-    each piece the sum, and the labels in it that are no sums. If all tables cover the same part, its total is the
+    each piece the sum, and the labels in it that are not sums. If all tables cover the same part, its total is the
     first label. ``whole`` is what tables call the first label.
     """
 
@@ -50,7 +50,7 @@ class AdditiveAxis:
 
     @property
     def leaves(self) -> tuple[int, ...]:
-        """The labels that are no sums."""
+        """The labels that are not sums."""
         sums = {parent for parent, _ in self.relations}
         return tuple(i for i in self.stated if i not in sums)
 
@@ -84,7 +84,7 @@ class AdditiveAxis:
 
     @cached_property
     def under(self) -> tuple[frozenset[int], ...]:
-        """The labels that are no sums, and that each label is made of."""
+        """The labels that are not sums, and that each label is made of."""
         made: list[list[int]] = [[] for _ in self.nodes]
         for leaf in self.leaves:
             for node in self.above(self.nodes[leaf]):

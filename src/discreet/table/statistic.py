@@ -11,13 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from discreet.core.errors import DataError, DiscreetError, RequestError, nearest, require
 from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.text import decimal_text
 from discreet.table.grid import Copied
 
 LINEAR = {
@@ -238,7 +239,7 @@ class Statistic(Copied):
         if "range" in given:
             ends = re.fullmatch(r"(-?[0-9]+)?\.\.(-?[0-9]+)?", str(given.pop("range")))
             if ends is None:
-                raise RequestError(f"the range {data['range']!r} is none; write LOW..HIGH, as 0..125")
+                raise RequestError(f"the range {data['range']!r} is not a range; write LOW..HIGH, as 0..125")
             given["least"], given["most"] = (None if end is None else int(end) for end in ends.groups())
         known = [item.name for item in fields(cls)]
         require(given, known, "a statistic has no")
@@ -343,7 +344,7 @@ class Statistic(Copied):
     __repr__ = __str__
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     return value.strip() if isinstance(value, str) else value
 
 
@@ -385,8 +386,8 @@ class StatisticColumn(Copied):
         if share and ((self.values < 0) | (self.values > share)).any() and not self._may_exceed:
             wrong = int(self.values[(self.values < 0) | (self.values > share)][0])
             raise DataError(
-                f"{self.name} is {wrong / 10**self.decimals:g}, which is no share of a whole; where it is a ratio, say "
-                "so (ratio, times=100)"
+                f"{self.name} is {wrong / 10**self.decimals:g}, which is not a share of a whole; where it is a "
+                "ratio, say so (ratio, times=100)"
             )
 
     @property
@@ -425,9 +426,7 @@ class StatisticColumn(Copied):
     def text(self, row: int) -> str:
         """Return a statistic as it is printed."""
         decimals = int(self._printed[row])
-        value = int(self.values[row]) // 10 ** (self.decimals - decimals)
-        sign, digits = "-" if value < 0 else "", str(abs(value)).rjust(decimals + 1, "0")
-        shown = f"{sign}{digits[:-decimals]}.{digits[-decimals:]}" if decimals else f"{sign}{digits}"
+        shown = decimal_text(int(self.values[row]) // 10 ** (self.decimals - decimals), decimals)
         return f"{shown}%" if self.statistic.times == 100 and self.statistic.kind != "index" else shown
 
     def __len__(self) -> int:
@@ -439,7 +438,11 @@ class StatisticColumn(Copied):
     __repr__ = __str__
 
 
-def statistics_of(definitions: Mapping[str, Any] | Sequence[str] | None) -> dict[str, Statistic]:
+Definitions: TypeAlias = Mapping[str, object] | Sequence[str] | None
+"""Statistics by column, or texts ``COLUMN=DEFINITION``."""
+
+
+def statistics_of(definitions: Definitions) -> dict[str, Statistic]:
     """Return statistics by the columns that they are in, from texts ``COLUMN=DEFINITION`` or plain data.
 
     >>> statistics_of(["pct=percentage, over=sex"])

@@ -1,7 +1,7 @@
 """Statistics in files: columns of their own, in brackets behind figures, or side by side in cross-tables.
 
-Nothing is guessed: what a column of statistics is, how numbers are written and which signs are notes is said by
-whoever reads the file. What is not said is refused as no number.
+Nothing is guessed: whoever reads the file says what a column of statistics is, how numbers are written and which signs
+are notes. Entries that this does not explain are refused.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,15 @@ import pyarrow as pa
 from discreet.core.errors import DataError, RequestError, require
 from discreet.core.numerics import IntArray
 from discreet.table.counts import Where
-from discreet.table.statistic import MOST_DECIMALS, OTHER, PRINTED, Statistic, StatisticColumn, statistics_of
+from discreet.table.statistic import (
+    MOST_DECIMALS,
+    OTHER,
+    PRINTED,
+    Definitions,
+    Statistic,
+    StatisticColumn,
+    statistics_of,
+)
 
 Texts: TypeAlias = npt.NDArray[np.object_]
 EXAMPLE = re.compile(r"1(?P<thousands>[ .,'\u00a0\u202f’]?)234(?P<decimal>[.,])?5?")
@@ -76,7 +84,7 @@ class StatisticTexts(NamedTuple):
     beside: Mapping[str, Mapping[str, str]]
 
 
-def definitions_of(given: Any) -> dict[str, Statistic]:
+def definitions_of(given: Definitions | str | Path) -> dict[str, Statistic]:
     """Return definitions of statistics, from a TOML file with a table ``[statistics]`` or as they are given.
 
     The file holds ``pct = "percentage, over=sex"``, or a table ``[statistics.pct]`` with the same keys.

@@ -348,7 +348,7 @@ def _gathered(several: Sequence[_Stated]) -> Inequalities:
 
 
 def _categories(part: Figures, name: str) -> list[int]:
-    """Return the codes of a dimension that are no total, in the order of the table."""
+    """Return the codes of a dimension that are not totals, in the order of the table."""
     return [i for i, label in enumerate(part.labels[name]) if not part.is_total(name, label)]
 
 

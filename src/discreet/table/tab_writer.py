@@ -93,4 +93,4 @@ def _refuse(part: Figures, about: Mapping[str, object]) -> None:
         raise RequestError(f"dimension {strange!r} has a name that τ-ARGUS does not take; rename it, or write .csv")
     for labels in part.labels.values():
         if (odd := next((label for label in labels if ODD.search(label)), None)) is not None:
-            raise RequestError(f"category {odd!r} is no code that τ-ARGUS takes; rename it, or write .csv")
+            raise RequestError(f"category {odd!r} is not a code that τ-ARGUS takes; rename it, or write .csv")

@@ -131,7 +131,7 @@ class Table(Frequencies):
 
         return cls.of(frequencies_from_frame(frame, **reading))
 
-    def with_structural_zeros(self, combinations: Any, **text: Unpack[TextOptions]) -> Table:
+    def with_structural_zeros(self, combinations: object, **text: Unpack[TextOptions]) -> Table:
         """Declare combinations impossible.
 
         Args:

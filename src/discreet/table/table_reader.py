@@ -10,12 +10,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import DataError, require
+from discreet.core.json_types import JsonObject
 from discreet.core.numerics import IntArray
 from discreet.table import release_writer, table_writer
 from discreet.table.arrow_files import errors_of, published_tables, read_arrow, read_arrow_rows
@@ -45,10 +46,10 @@ def has_note(metadata: Metadata) -> bool:
     return b"discreet" in (metadata or {})
 
 
-def note_of(metadata: Metadata, kind: str) -> dict[str, Any] | None:
+def note_of(metadata: Metadata, kind: str) -> JsonObject | None:
     """Return a file's note about itself if it holds a ``"release"`` or ``"tabulation"`` as asked, otherwise None."""
     try:
-        note: dict[str, Any] = json.loads((metadata or {}).get(b"discreet", b"{}"))
+        note: JsonObject = json.loads((metadata or {}).get(b"discreet", b"{}"))
     except ValueError:
         return None
     return note if isinstance(note, dict) and note.get("kind") == kind else None
@@ -59,7 +60,7 @@ def is_tabulated(metadata: Metadata) -> bool:
     return b'"tabulation"' in (metadata or {}).get(b"discreet", b"")
 
 
-def note_in(path: str | Path, kind: str) -> dict[str, Any] | None:
+def note_in(path: str | Path, kind: str) -> JsonObject | None:
     """Return a Parquet file's note as :func:`note_of` does; a damaged file is left to the reader."""
     import pyarrow.parquet as pq
 
@@ -94,7 +95,7 @@ def _undamaged(what: str, remedy: str = "write it again") -> Iterator[None]:
         raise DataError(f"the file's own note about its {what} is damaged; {remedy}") from None
 
 
-def _check_version(note: Mapping[str, Any], *known: int, remedy: str) -> None:
+def _check_version(note: Mapping[str, object], *known: int, remedy: str) -> None:
     if note.get("schema") not in known:
         raise DataError(
             f"written in version {note.get('schema')!r} of the format, but version {known[-1]} is read here; "
@@ -105,7 +106,7 @@ def _check_version(note: Mapping[str, Any], *known: int, remedy: str) -> None:
 def table_from_arrow(arrow: pa.Table, where: Where, dimensions: Sequence[str] | None) -> Table:
     """Build a table over some dimensions, by default all, from a file that discreet wrote."""
     with _undamaged("table"):
-        note: dict[str, Any] = json.loads(arrow.schema.metadata[b"discreet"])
+        note: JsonObject = json.loads(arrow.schema.metadata[b"discreet"])
         if note.get("kind") == "tabulation":
             cells = tabulation_from_arrow(arrow)
             cells.check_publishable()
@@ -191,7 +192,7 @@ def read_tabulation(path: str | Path) -> Tabulation:
 def tabulation_from_arrow(arrow: pa.Table) -> Tabulation:
     """Build a tabulation from the columns of its file."""
     with _undamaged("cells", remedy="tabulate again"):
-        note: dict[str, Any] = json.loads(arrow.schema.metadata[b"discreet"])
+        note: JsonObject = json.loads(arrow.schema.metadata[b"discreet"])
         if note.get("kind") != "tabulation":
             raise DataError("the file holds a plain table, not a tabulation; read it with read_table")
         _check_version(note, 1, table_writer.CELLS_SCHEMA, remedy="tabulate again")
@@ -250,7 +251,7 @@ def _respondents(arrow: pa.Table, cells: IntArray, responses: Sequence[str]) -> 
     return whole.moved(whole.cell)
 
 
-def release_from_arrow(arrow: pa.Table, note: Mapping[str, Any]) -> Release:
+def release_from_arrow(arrow: pa.Table, note: JsonObject) -> Release:
     """Build a release from the columns and the note of its file."""
     _check_version(note, release_writer.SCHEMA, remedy="write the release as CSV")
     with _undamaged("figures"):
@@ -283,7 +284,7 @@ def release_from_arrow(arrow: pa.Table, note: Mapping[str, Any]) -> Release:
         return Release(inner, note["method"], note["parameters"], (figures,), trial=bool(note.get("trial")))
 
 
-def _statistic(arrow: pa.Table, figures: Figures, name: str, said: Mapping[str, Any]) -> StatisticColumn:
+def _statistic(arrow: pa.Table, figures: Figures, name: str, said: Mapping[str, object]) -> StatisticColumn:
     """Return a column of statistics: texts that are empty where none is published."""
     texts = np.array(["" if text is None else text for text in arrow[name].to_pylist()], dtype=object)
     return read_column(name, Statistic.of_data(said), texts, figures.codes, (), lambda row: f"row {row}")
@@ -295,7 +296,7 @@ def _units(column: pa.ChunkedArray, scale: int) -> IntArray:
     return np.rint(numbers * scale).astype(np.int64) if scale > 1 else numbers.astype(np.int64)
 
 
-def _inner(figures: Figures, note: Mapping[str, Any]) -> Table:
+def _inner(figures: Figures, note: JsonObject) -> Table:
     """Return the inner counts among the figures as a table."""
     dimensions = tuple(Dimension(name, tuple(found)) for name, found in note["categories"].items())
     columns = dict(zip(figures.names, figures.codes.T, strict=True))

@@ -1,6 +1,6 @@
 """The units behind each cell: how many contributors or holdings, what they contribute, and who they are.
 
-Whoever is in several cells is one reader with all of it.
+A respondent who is in several cells is one reader who knows about all of them.
 """
 
 from __future__ import annotations

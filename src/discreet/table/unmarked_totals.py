@@ -29,7 +29,7 @@ BEGINNING = re.compile(r"(sub-?|grand )?totals?\b(?! loss)|all categories\b")
 CODED = "t"
 """The total in codes of statistical offices; beside a total of another name it is a category."""
 LINES = 3
-"""In so many lines a category is no sum of all others by chance."""
+"""In so many lines a category is not a sum of all others by chance."""
 
 
 def named_like_a_total(label: str) -> bool:

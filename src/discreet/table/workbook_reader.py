@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import DataError
-from discreet.table.formula_texts import armed
+from discreet.core.formula_texts import armed
 from discreet.table.kinds import Kind
 from discreet.table.roles import ENDS, PUBLISHED_AS
 
@@ -24,7 +24,7 @@ class _Cell(NamedTuple):
     """A cell of a cross-table: its codes, what stands in it, the symbol and the statistics beside it."""
 
     codes: list[int]
-    item: Any
+    item: object
     flag: str
     statistics: list[str | None]
 
@@ -91,7 +91,7 @@ def _table(rows: Rows, place: Mapping[str, Any], note: Mapping[str, Any]) -> pa.
     return _columns(cells, [*down, *across], place, note)
 
 
-def _statistic(item: Any, decimals: int | None, place: Mapping[str, Any]) -> str | None:
+def _statistic(item: object, decimals: int | None, place: Mapping[str, object]) -> str | None:
     """Return a statistic as it is printed, None where it is not published."""
     if isinstance(item, int | float) and not isinstance(item, bool):
         text = f"{item:.{decimals}f}"

@@ -21,9 +21,10 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from discreet.core.errors import LimitError, RequestError, require
+from discreet.core.formula_texts import defused
+from discreet.core.text import decimal_text
 from discreet.table.arrow_files import plain_item
-from discreet.table.figures import Figures, decimal_text
-from discreet.table.formula_texts import defused
+from discreet.table.figures import Figures
 from discreet.table.kinds import SUPPRESSED
 from discreet.table.presentation import Presentation
 from discreet.table.workbook_reader import TECHNICAL
@@ -40,7 +41,7 @@ ODD = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
 """What no cell can hold, or comes back as something else."""
 
 
-class Statistic(NamedTuple):
+class ShownStatistic(NamedTuple):
     """A statistic in a cell: a number that is shown with its decimals."""
 
     value: float
@@ -111,7 +112,7 @@ class WorkbookSheet:
             raise RequestError(f"two categories of {name!r} are shown as {twice!r}; give each a label of its own")
         for text in (name, *found):
             if ODD.search(text) or len(text) > LONGEST:
-                raise RequestError(f"{text[:40]!r} cannot stand in a cell of Excel; rename it, or write .csv")
+                raise RequestError(f"{text[:40]!r} cannot be written into a cell of Excel; rename it, or write .csv")
         return found
 
     def place(self) -> dict[str, Any]:
@@ -165,7 +166,7 @@ class WorkbookSheet:
         for k, (column, decimals) in enumerate(zip(self.part.statistics, self.statistics().values(), strict=True)):
             for i, codes in enumerate(column.codes.tolist()):
                 text = column.text(i).rstrip("%")
-                entries[place[tuple(codes)]][k] = text if decimals is None else Statistic(float(text), decimals)
+                entries[place[tuple(codes)]][k] = text if decimals is None else ShownStatistic(float(text), decimals)
         return entries
 
     def _header(
@@ -297,10 +298,10 @@ class _Book:
                 cell = page.cell(row, column)
                 if isinstance(item, str):
                     if ODD.search(item):
-                        raise RequestError(f"{item[:40]!r} cannot stand in a cell of Excel; change it")
+                        raise RequestError(f"{item[:40]!r} cannot be written into a cell of Excel; change it")
                     cell.value = defused(item) if self.defuse else item
                     cell.data_type = "s"
-                elif isinstance(item, Statistic):
+                elif isinstance(item, ShownStatistic):
                     cell.value, cell.number_format = item.value, _shape(item.decimals)
                 else:
                     cell.value, cell.number_format = item, _shape(decimals)

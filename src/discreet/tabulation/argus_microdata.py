@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 
@@ -66,7 +65,7 @@ def read_microdata(path: str | Path, rda: str | Path | None = None, *, encoding:
         # Some programs write the names first; τ-ARGUS itself wants none.
         if rows and [field.strip().lower() for field in rows[0]] == [name.lower() for name in names]:
             del rows[0]
-    columns: dict[str, Any] = {}
+    columns: dict[str, object] = {}
     for i, (name, variable) in enumerate(zip(names, metadata.variables, strict=True)):
         values = [row[i] for row in rows]
         if variable.role in ("response", "weight", "shadow", "cost"):

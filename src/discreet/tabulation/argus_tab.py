@@ -82,7 +82,7 @@ def read_tab(
     wrong = (counts != np.rint(counts)) | (counts < 0) | (counts > 2.0**53)
     if wrong.any():
         odd = int(np.argmax(wrong))
-        raise DataError(f"{file}: line {lines[order[odd]]}: frequency {counts[odd]:g} is no count; give integers")
+        raise DataError(f"{file}: line {lines[order[odd]]}: frequency {counts[odd]:g} is not a count; give integers")
     records = counts.astype(np.int64)
     top = np.stack(numbers("top"), axis=-1) if metadata.of("top") else np.zeros((len(rows), 0))
     shadow, judged = next((one.name for one in metadata.of("shadow")), None), numbers("shadow")
@@ -221,8 +221,8 @@ def write_tab(
     path: str | Path,
     *,
     response: str | None = None,
-    sensitive: Any = None,
-    status: Any = None,
+    sensitive: object = None,
+    status: object = None,
     lower: FloatArray | None = None,
     upper: FloatArray | None = None,
     separator: str = ";",
@@ -289,7 +289,7 @@ def write_tab(
     return [*written, metadata, file]
 
 
-def _decimals(values: Any) -> int:
+def _decimals(values: object) -> int:
     """Return how many decimals are needed, up to 6."""
     finite = np.asarray(values, np.float64)
     for decimals in range(6):

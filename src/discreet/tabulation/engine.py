@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
@@ -12,6 +12,9 @@ from discreet.core.registry import Registry
 from discreet.tabulation.plan import Key, Plan
 from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 MOST = 10_000_000
 """The most entries of respondents that are kept with a tabulation: a round choice, up to 1 GB of memory."""
@@ -58,7 +61,7 @@ class EngineSession(AbstractContextManager["EngineSession"], Protocol):
     def cells(self, plan: Plan) -> Mapping[str, Any]:
         """Return the figures of all cells, in columns named as in a tabulation's file, sorted by ``cell``."""
 
-    def respondents(self, plan: Plan) -> Any:
+    def respondents(self, plan: Plan) -> pa.Table | None:
         """Return who is in which cell of the full cross, as an Arrow table; None if there are more than MOST entries.
 
         It has the columns ``unit`` (the holding as "holding H", or the contributor), ``leaf0``, ``leaf1``, … (a node of

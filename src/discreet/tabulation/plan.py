@@ -111,7 +111,7 @@ def _hierarchies(dimension: DimensionSpec, rows: Sequence[Key], own: Sequence[st
     if dimension.total in ordered:
         raise DataError(
             f"{place(dimension.columns[-1], dimension.total)}: category {dimension.total!r} of dimension "
-            f"{dimension.name!r} is also the code of the total; name the total otherwise (total=, --total)"
+            f"{dimension.name!r} is also the code of the total; give the total another name (total=, --total)"
         )
     trees: list[Hierarchy] = []
     if len(dimension.columns) > 1:

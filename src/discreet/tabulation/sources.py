@@ -49,7 +49,7 @@ class Source:
 
 
 def source_of(
-    records: Any,
+    records: object,
     *,
     table: str | None = None,
     query: str | None = None,
@@ -76,7 +76,7 @@ def source_of(
         if kind == "database":
             return Source(kind, paths, query=_selection(paths, table, query))
         if table is not None or query is not None:
-            raise RequestError(f"{paths[0]} is no database; table and query belong to a .duckdb file")
+            raise RequestError(f"{paths[0]} is not a database; table and query belong to a .duckdb file")
         for path in paths:
             _check_readable(path)
         return Source(kind, paths, encoding=encoding, delimiter=delimiter, decimal=decimal)
@@ -139,7 +139,7 @@ def csv_head(source: Source, path: Path) -> tuple[list[str], str, int]:
     return text.header(), text.separator, content[: len(content) - len(line)].count(b"\n")
 
 
-def columns_of(records: Any, *, encoding: str = "utf-8", delimiter: str | None = None) -> list[str]:
+def columns_of(records: object, *, encoding: str = "utf-8", delimiter: str | None = None) -> list[str]:
     """Return the names of the columns of records in a frame, or in a CSV or Parquet file; none of others."""
     source = source_of(records, encoding=encoding, delimiter=delimiter) if isinstance(records, str | Path) else None
     if source is None:

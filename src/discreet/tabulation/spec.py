@@ -185,7 +185,7 @@ def _margins(wanted: MarginsWanted, names: list[str]) -> tuple[tuple[str, ...], 
             if name not in names:
                 from discreet.core.errors import nearest
 
-                raise RequestError(f"margin {given} names {name!r}, which is no dimension; {nearest(name, names)}")
+                raise RequestError(f"margin {given} names {name!r}, which is not a dimension; {nearest(name, names)}")
         listed.append(tuple(name for name in names if name in given))
     if not listed:
         raise RequestError("the list of margins is empty; name at least one")

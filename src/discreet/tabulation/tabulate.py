@@ -49,7 +49,7 @@ class Options(TypedDict, total=False):
     weight: str | None
     estimates: bool
     shadow: str | None
-    hierarchies: Mapping[str, Any] | None
+    hierarchies: Mapping[str, object] | None
     missing_codes: Mapping[str, Sequence[object]] | None
     missing: Missing
     outside: Outside
@@ -68,7 +68,7 @@ class Options(TypedDict, total=False):
     progress: Progress | None
 
 
-def tabulate(records: Any, by: TableSpec | By, **options: Unpack[Options]) -> Tabulation:
+def tabulate(records: object, by: TableSpec | By, **options: Unpack[Options]) -> Tabulation:
     """Count and add up records by the dimensions named, with every margin and the largest contributions to each cell.
 
     The result holds all that the sensitivity rules need: the records are not needed again.
@@ -101,7 +101,7 @@ def tabulate(records: Any, by: TableSpec | By, **options: Unpack[Options]) -> Ta
       the decimal sign from the numbers.
     - ``memory``: how much memory the embedded engine may use before it works on disk.
     - ``workers``: threads of the embedded engine; one per core by default.
-    - ``progress``: told how far the work is.
+    - ``progress``: called as the work advances.
 
     >>> import pandas as pd
     >>> firms = pd.DataFrame({"region": ["n", "n", "n", "s"], "turnover": [59, 40, 1, 7]})
@@ -113,7 +113,7 @@ def tabulate(records: Any, by: TableSpec | By, **options: Unpack[Options]) -> Ta
 
 
 def tabulate_keyed(
-    records: Any, by: By, *, key: str, key_range: int = KEYS, **options: Unpack[Options]
+    records: object, by: By, *, key: str, key_range: int = KEYS, **options: Unpack[Options]
 ) -> tuple[Tabulation, IntArray]:
     """Tabulate records that have keys, and add the keys up in every cell, modulo their range.
 
@@ -138,7 +138,7 @@ def tabulate_keyed(
 
 
 def tabulate_with_keys(
-    records: Any, spec: TableSpec, *, progress: Progress | None = None
+    records: object, spec: TableSpec, *, progress: Progress | None = None
 ) -> tuple[Tabulation, IntArray]:
     """Tabulate by a whole specification that names the column of record keys, which are added up in every cell."""
     tabulation, columns = _tabulated(records, spec, {"progress": progress})
@@ -214,7 +214,7 @@ def _specification(
     for what, listed in (("hierarchies", trees), ("missing_codes", lost)):
         for name in listed:
             if name not in names:
-                raise RequestError(f"{what} names {name!r}, which is no dimension; {nearest(name, names)}")
+                raise RequestError(f"{what} names {name!r}, which is not a dimension; {nearest(name, names)}")
     dimensions = []
     for one in given:
         base = DimensionSpec(one) if isinstance(one, str) else one
@@ -234,7 +234,7 @@ def _specification(
     return TableSpec(tuple(dimensions), tuple(ResponseSpec(name, shadow) for name in values), **rest)
 
 
-def trees_of(given: Any, total: str) -> list[Hierarchy | Prefixes]:
+def trees_of(given: object, total: str) -> list[Hierarchy | Prefixes]:
     """Return hierarchies, read from files where they are named by them."""
     if given is None:
         return []

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Unpack
+from typing import Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.effort import DrawOptions, Effort
 from discreet.core.errors import RequestError
+from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import Face, Result, brief, columns, figure, html_table
@@ -167,7 +166,7 @@ class PopulationUniques(Result):
             "riskiest": [vars(cell) for cell in self.riskiest(top)],
         }
 
-    def _loglinear(self) -> dict[str, Any]:
+    def _loglinear(self) -> dict[str, Json]:
         assert self.loglinear is not None
         data = self.loglinear.to_dict()
         chosen = self.loglinear.chosen
@@ -212,12 +211,9 @@ class PopulationUniques(Result):
 
     def to_csv(self) -> str:
         """Return the risks of every non-empty cell as CSV: its labels, its count, then the columns of the risks."""
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow([*self.table.names, "count", *self.record_columns])
+        header = [*self.table.names, "count", *self.record_columns]
         labels = [np.array(one.categories, object)[self.table.codes(one.name)] for one in self.table.dimensions]
-        writer.writerows(zip(*labels, self.table.counts.tolist(), *self.cell_risk().T.tolist(), strict=True))
-        return stream.getvalue()
+        return csv_text(header, zip(*labels, self.table.counts.tolist(), *self.cell_risk().T.tolist(), strict=True))
 
     def face(self, most: int) -> Face:
         """Return the outcome and the estimates."""
@@ -240,7 +236,7 @@ class UniquesOptions(EstimateOptions, total=False):
 
 
 def population_uniques(
-    sample: Any,
+    sample: object,
     population: int,
     *,
     priors: Sequence[str | Prior] = ("uniform", "multinomial"),
@@ -269,7 +265,7 @@ def population_uniques(
         draws: populations drawn where an exact law takes too long (2,000).
         seed: for drawing.
         workers: threads of the model selection.
-        progress: told how far the work is.
+        progress: called as the work advances.
         by, value, contributor, …: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> table = Table.from_array([[4, 8, 1, 15, 12], [6, 7, 5, 11, 9]], ["sex", "years"])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from functools import partial
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -332,6 +333,6 @@ def plan_size(
     assert possible is not None
     chosen = [prior_of(item) if isinstance(item, str) else item for item in priors]
     grid = _spread(max(population, 1), points)
-    shared: dict[str, Any] = {"population": population, "possible": possible, "table": given}
-    sizes = tuple(sample_size(prior, bound, measure=measure, **shared) for prior in chosen)
-    return SizePlan(sizes, tuple(size_curve(prior, sizes=grid, **shared) for prior in chosen))
+    needed = partial(sample_size, bound=bound, measure=measure, population=population, possible=possible, table=given)
+    curve = partial(size_curve, sizes=grid, population=population, possible=possible, table=given)
+    return SizePlan(tuple(map(needed, chosen)), tuple(map(curve, chosen)))

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, NumberArray, xlogx
-from discreet.core.text import columns, figure, html_table
+from discreet.core.text import Face, Result, figure
 from discreet.reading.original import open_original
 from discreet.reading.published import open_released
 from discreet.reading.reading import Reading
@@ -126,7 +126,7 @@ class Association:
 
 
 @dataclass(frozen=True, repr=False)
-class InformationLoss:
+class InformationLoss(Result):
     """How far a release is from its original.
 
     Attributes:
@@ -192,16 +192,12 @@ class InformationLoss:
             f"{self.mean_absolute_error:.2f} on average."
         )
 
-    def __str__(self) -> str:
-        return f"{self.sentence}\n{columns(['information loss', ''], self.rows())}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(["information loss", ""], self.rows(), caption=self.sentence)
+    def face(self, most: int) -> Face:
+        """Return the figures."""
+        return Face(["information loss", ""], self.rows(), self.sentence)
 
 
-def information_loss(table: Any, released: Any, **reading: Any) -> InformationLoss:
+def information_loss(table: object, released: object, **reading: object) -> InformationLoss:
     """Measure how far a released table is from its original.
 
     Where the release does not publish every inner count, hidden ones count as what a reader guesses
@@ -218,29 +214,29 @@ def information_loss(table: Any, released: Any, **reading: Any) -> InformationLo
     0.829681
     """
     how = Reading.of(reading)
-    table, released = open_original(table, how).table(), open_released(released, how)
-    if table.total == 0:
+    original, made = open_original(table, how).table(), open_released(released, how)
+    if original.total == 0:
         raise DataError("the original counts nobody (every cell is 0); there is nothing to lose")
-    if recoding_of(released):
+    if recoding_of(made):
         # A reader guesses the parts of merged categories, as anything that is not published.
-        released = replace(cast(Release, released), inner=None)
-    both = pair(table, released)
+        made = replace(cast(Release, made), inner=None)
+    both = pair(original, made)
     F, G = both.original, both.released
     away = (F - G).astype(np.float64)
     hellinger = float(hellinger_counts(F, G))
-    squared = float(np.square(away).sum() / table.possible)
+    squared = float(np.square(away).sum() / original.possible)
     empty = not G.any()
     return InformationLoss(
         hellinger=hellinger,
         hellinger_distribution=None if empty else math.sqrt(f_divergence(F, G, "hellinger")),
-        utility=1 - hellinger / math.sqrt(table.total),
+        utility=1 - hellinger / math.sqrt(original.total),
         kl=math.inf if empty else f_divergence(F, G, "kl"),
-        mean_absolute_error=float(np.abs(away).sum() / table.possible),
+        mean_absolute_error=float(np.abs(away).sum() / original.possible),
         mean_squared_error=squared,
         reciprocal_mse=1 / squared if squared > 0 else math.inf,
-        associations=_associations(table, _shown(both, released)),
+        associations=_associations(original, _shown(both, made)),
         changed=int(np.count_nonzero(away)),
-        cells=table.possible,
+        cells=original.possible,
     )
 
 

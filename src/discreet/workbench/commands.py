@@ -45,7 +45,7 @@ class Parameter:
     flag: str
     kind: str
     help: str
-    default: Any
+    default: object
     required: bool
     several: bool
     panel: str
@@ -105,7 +105,7 @@ def _parameter(one: Any) -> Parameter:
     )
 
 
-def arguments_of(command: Command, given: Mapping[str, Any]) -> list[str]:
+def arguments_of(command: Command, given: Mapping[str, object]) -> list[str]:
     """Return the command line for values by parameter, each bound to its own option.
 
     Options are written as ``--option=value``, and arguments follow ``--``, so no value is taken for an option.

@@ -116,7 +116,7 @@ class Confinement:
             return
         raise OutsideError(asked)
 
-    def hook(self, event: str, arguments: tuple[Any, ...]) -> None:
+    def hook(self, event: str, arguments: tuple[object, ...]) -> None:
         """Check what the interpreter is about to do."""
         asks = EVENTS.get(event)
         if asks is not None:
@@ -136,20 +136,20 @@ def confine(folder: Path) -> Confinement:
 Asked = Iterator[tuple[Any, dict[str, bool]]]
 
 
-def _opened(arguments: tuple[Any, ...]) -> Asked:
+def _opened(arguments: tuple[object, ...]) -> Asked:
     path, mode, flags = arguments
     written = isinstance(mode, str) and any(letter in mode for letter in "wax+")
     yield path, {"write": written or bool(isinstance(flags, int) and flags & WRITING)}
 
 
 def _changed(count: int, *, entry: bool) -> Callable[[tuple[Any, ...]], Asked]:
-    def asked(arguments: tuple[Any, ...]) -> Asked:
+    def asked(arguments: tuple[object, ...]) -> Asked:
         yield from ((path, {"write": True, "entry": entry}) for path in arguments[:count])
 
     return asked
 
 
-def _listed(arguments: tuple[Any, ...]) -> Asked:
+def _listed(arguments: tuple[object, ...]) -> Asked:
     yield "." if arguments[0] is None else arguments[0], {"listed": True}
 
 
@@ -159,7 +159,7 @@ def _connected(arguments: tuple[Any, ...]) -> Asked:
         yield unquote(urlsplit(asked).path) if asked.startswith("file:") else asked, {"write": True}
 
 
-def _linked(arguments: tuple[Any, ...]) -> Asked:
+def _linked(arguments: tuple[object, ...]) -> Asked:
     yield arguments[0], {"write": True}
     yield arguments[1], {"write": True, "entry": True}
 

@@ -1,9 +1,8 @@
-"""Connections that say nothing: a request that does not begin in time is hung up on."""
+"""Silent connections: one whose request does not begin in time is closed."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -16,7 +15,7 @@ class TimedConnection(H11Protocol):
 
     hurry: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: Any) -> None:
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait."""
         super().connection_made(transport)
         self._wait()

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 HEADERS = {
     "content-security-policy": "default-src 'self'; img-src 'self' data:; frame-src 'self'; object-src 'none'; "
@@ -78,7 +79,7 @@ class Guard:
     A name other than the loopback's in the header ``Host`` is that of a foreign page whose name was made to point here.
     """
 
-    def __init__(self, app: Any, *, keys: Keys, hosts: Callable[[], set[str]], largest: int) -> None:
+    def __init__(self, app: Application, *, keys: Keys, hosts: Callable[[], set[str]], largest: int) -> None:
         self._app, self._keys, self._hosts, self._largest = app, keys, hosts, largest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

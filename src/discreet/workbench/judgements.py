@@ -29,7 +29,7 @@ class Judgement:
     command: str
     sha256: str | None
     policy: str = ""
-    limits: Mapping[str, Any] | None = None
+    limits: Mapping[str, object] | None = None
     head: str = ""
 
 
@@ -41,7 +41,7 @@ class Judgements:
         self.alone: dict[str, Judgement] = {}
         self.beside: dict[str, Judgement] = {}
 
-    def note(self, values: Mapping[str, Any], name: str, command: str, printed: str, folder: Path) -> None:
+    def note(self, values: Mapping[str, object], name: str, command: str, printed: str, folder: Path) -> None:
         """Take the verdict of a command that judges one release."""
         if name not in ("assess", "audit", "ledger check"):
             return
@@ -86,7 +86,7 @@ class Judgements:
         )
 
 
-def signature(given: Mapping[str, Any], judgement: Judgement | None, release: str, policy: str) -> dict[str, Any]:
+def signature(given: Mapping[str, object], judgement: Judgement | None, release: str, policy: str) -> dict[str, Any]:
     """Return what is signed: the person's words, and the server's verdict; ``judgement`` is not needed to reject."""
     who, decision = str(given.get("who", "")).strip(), given.get("decision")
     if not who:
@@ -110,7 +110,7 @@ def signature(given: Mapping[str, Any], judgement: Judgement | None, release: st
     }
 
 
-def _asked(given: Mapping[str, Any], limits: Mapping[str, Any]) -> dict[str, Any]:
+def _asked(given: Mapping[str, object], limits: Mapping[str, object]) -> dict[str, Any]:
     """Return the options by which an audit judges a release under a policy, with its reading as it was given."""
     wanted = {"max_dr": limits.get("dr"), "min_width": limits.get("width")}
     if limits.get("dr") is not None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from typing import Any
 
 from discreet.core.errors import DiscreetError, RequestError
+from discreet.core.json_types import Json
 
 
-def listed_policies(texts: Mapping[str, bytes]) -> list[dict[str, Any]]:
-    r"""Return title and limits of each policy, without files that are none or extend what is not there.
+def listed_policies(texts: Mapping[str, bytes]) -> list[dict[str, Json]]:
+    r"""Return title and limits of each policy, without files that are not policies or extend what is not there.
 
     >>> listed_policies({"office.toml": b'title = "ours"\n[limits]\ndr = 0.4', "bad.toml": b"limits = 5"})
     [{'name': 'office.toml', 'title': 'ours', 'limits': {'dr': 0.4}}]
     """
-    found = []
+    found: list[dict[str, Json]] = []
     for name in sorted(texts, key=lambda name: (name != "default", name)):
         try:
             title, limits = _stated(name, texts, ())

@@ -49,7 +49,7 @@ SANDBOX = (
 class Workbench:
     """The application, its folder and its processes."""
 
-    def __init__(self, tree: Any, perform: Perform, *, ledger: Path | None = None, port: int = 0) -> None:
+    def __init__(self, tree: object, perform: Perform, *, ledger: Path | None = None, port: int = 0) -> None:
         """Prepare everything but the network, as :func:`serve` is asked to."""
         self.commands = commands_of(tree)
         self.workspace = Workspace()
@@ -373,7 +373,7 @@ async def _complain(request: Request, error: Exception) -> Response:
 
 
 def serve(
-    tree: Any,
+    tree: object,
     perform: Perform,
     files: Sequence[Path] = (),
     *,

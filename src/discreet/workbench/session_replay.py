@@ -34,7 +34,7 @@ class SessionReplay:
         return "\n".join([*lines, "Everything came out the same." if self.same else "Not everything is the same."])
 
 
-def replay(path: Path, tree: Any, perform: Perform) -> SessionReplay:
+def replay(path: Path, tree: object, perform: Perform) -> SessionReplay:
     """Run the commands of a saved session again, in a folder of its own.
 
     They run as those of the page do, confined to the folder, and only if the page offers them. Commands of the ledger

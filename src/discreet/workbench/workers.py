@@ -51,7 +51,7 @@ class Order:
     arguments: list[str]
     command: str
     name: str = ""
-    values: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, object] = field(default_factory=dict)
     long: bool = False
     session: str = ""
     reach: Confines = field(default_factory=Confines)

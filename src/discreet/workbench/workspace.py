@@ -135,14 +135,14 @@ class Workspace:
             raise RequestError("a session is named by letters, digits and dashes")
         return self.sessions.setdefault(name, Session())
 
-    def keep(self, name: str, state: Any) -> None:
+    def keep(self, name: str, state: object) -> None:
         """Keep the state of a page."""
         if not isinstance(state, dict) or len(json.dumps(state)) > LARGEST_STATE:
             raise RequestError("the state of the page is not an object, or larger than is kept")
         self.session(name).state = state
 
     def did(self, order: Order, printed: str) -> None:
-        """Note a command that a session ran, its verdict if it judges, and what tells apart what it printed."""
+        """Note a command that a session ran, its verdict if it judges, and the digest of what it printed."""
         session = self.session(order.session)
         entry = {"arguments": order.arguments, "command": order.command, "result": digest(printed)}
         if session.steps[-1:] != [entry]:
@@ -150,7 +150,7 @@ class Workspace:
         session.judgements.note(order.values, order.name, order.command, printed, self.folder)
 
     def sign(
-        self, name: str, given: Mapping[str, Any], *, head: str | None, limits: Callable[[str], Mapping[str, Any]]
+        self, name: str, given: Mapping[str, object], *, head: str | None, limits: Callable[[str], Mapping[str, object]]
     ) -> dict[str, Any]:
         """Add a signature to what was judged here; the second one under the same release is another person's.
 
@@ -206,7 +206,7 @@ class Workspace:
 
 
 def unpack(
-    path: Path, workspace: Workspace, *, but: Callable[[list[dict[str, Any]]], set[str]] | None = None
+    path: Path, workspace: Workspace, *, but: Callable[[list[dict[str, object]]], set[str]] | None = None
 ) -> dict[str, Any]:
     """Check a saved session, put its files into the folder, and return its description.
 
@@ -278,7 +278,7 @@ def _hashed(stream: IO[bytes]) -> str:
 
 
 def digest(printed: str) -> str:
-    """Return what tells apart what a command printed."""
+    """Return the digest of what a command printed."""
     return hashlib.sha256(printed.encode()).hexdigest()
 
 

@@ -12,7 +12,7 @@ from tests.plain import data_of
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.protect.cell_key import PTable, design_ptable, read_ptable
 from discreet.protect.cell_key.max_entropy import max_entropy, variance_range
-from discreet.protect.cell_key.ptable_reader import parse_ptable
+from discreet.protect.cell_key.perturbation_table_reader import parse_ptable
 
 PRINTED = {
     # D = 5, V = 3, no 1 and 2, at least half of the counts from 3 on stay: a table of the R package cellKey.
@@ -260,7 +260,7 @@ def test_the_layouts_of_other_tools() -> None:
         ("i;j;p;v\n0;0;1;0\n1;x;1;0\n", "line 3"),
         ("i;j;p;v;p_int_ub\n0;0;1;0;1\n1;0;0.5;-1;0.4\n1;2;0.5;1;1\n", "0.5, but 0.4 is stated"),
         ("i;j;p;v;type\n0;0;1;0;even\n", "is for magnitudes"),
-        ("i;j;p;v\n0;0;1;0\n1;0;-0.5;-1\n1;2;1.5;1\n", "they are 1 together"),
+        ("i;j;p;v\n0;0;1;0\n1;0;-0.5;-1\n1;2;1.5;1\n", "they must add up to 1"),
     ],
 )
 def test_files_that_are_no_perturbation_tables(text: str, reason: str, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ class Shape:
 
     Attributes:
         leaves: a row for each position, with 1 for every cell in it.
-        cell: those that are no sums.
+        cell: those that are not sums.
         lone: cells that are in no published sum.
         tied: published sums, and the cells in them.
         derived: sums that nothing is published about, in an order in which parts come before wholes.

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib import import_module
-from typing import Any
 
 from discreet.cli.compose import group
 from discreet.cli.lazy_group import LazyGroup, Maker
@@ -33,9 +32,9 @@ class Methods(LazyGroup):
         return {name: partial(_command, name) for name in dict.fromkeys([*METHODS, *WRITTEN])}
 
 
-def _command(name: str) -> Callable[..., Any]:
+def _command(name: str) -> Callable[..., object]:
     if name in WRITTEN:
-        found: Callable[..., Any] = import_module(f"discreet.cli.protect.{WRITTEN[name]}").COMMANDS[name]
+        found: Callable[..., object] = import_module(f"discreet.cli.protect.{WRITTEN[name]}").COMMANDS[name]
         return found
     from discreet.cli.protect.method_fields import command_of
     from discreet.protect import METHODS

@@ -172,7 +172,7 @@ class Kept:
         show.check_output(record, output, endings=(".json",))
         return cls(context.obj.arguments, seed, output, record)
 
-    def write(self, results: Mapping[str, Any], written: Sequence[Path]) -> tuple[Path, ...]:
+    def write(self, results: Mapping[str, object], written: Sequence[Path]) -> tuple[Path, ...]:
         """Write the record of what was written; return all files."""
         if self.record is None or not written:
             return tuple(written)

@@ -32,7 +32,7 @@ def command_of(method: type[Method], build: Callable[..., Any] | None = None, **
     own = MethodFields(method)
     extra = [] if build is None else list(inspect.signature(build, eval_str=True).parameters.values())[1:]
 
-    def built(**given: Any) -> Any:
+    def built(**given: object) -> Any:
         made = own.taken(given)
         return made() if build is None else build(made, **given)
 
@@ -68,7 +68,7 @@ class MethodFields:
 class _Asked:
     """An option, and what turns its value into that of the field."""
 
-    def __init__(self, method: str, field: Field[Any], hint: Any) -> None:
+    def __init__(self, method: str, field: Field[object], hint: object) -> None:
         self.field, self.needed = field, field.default is MISSING
         self.flag: str = field.metadata.get("flag", f"--{field.name.replace('_', '-')}")
         asked = option(field.metadata.get("help", ""), self.flag, panel=field.metadata.get("panel"))
@@ -103,7 +103,7 @@ class _Asked:
         return found[0], found[-1]
 
 
-def _plain(hint: Any) -> Any:
+def _plain(hint: object) -> Any:
     """Return the type of a field without None; one of several texts is a text.
 
     >>> _plain(int | None), _plain(Literal["any", "all"])

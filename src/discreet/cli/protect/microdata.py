@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import pyarrow as pa
 import typer
@@ -48,7 +48,7 @@ class RecordsProtection:
             return bundled.people(str(self.example))
         return read_arrow(self.file, encoding=self.encoding, delimiter=self.delimiter)
 
-    def deliver(self, method: Method, made: pa.Table, figures: Mapping[str, Any], kept: Kept) -> None:
+    def deliver(self, method: Method, made: pa.Table, figures: Mapping[str, object], kept: Kept) -> None:
         """Write records, and say what was done."""
         if self.output is not None and self.output.suffix.lower() == ".parquet":
             import pyarrow.parquet as pq
@@ -119,7 +119,7 @@ def swap_records(
     draw: options.Draw,
     household: str | None,
     carry: str | None,
-    **given: Any,
+    **given: object,
 ) -> None:
     """Swap the areas of records, the rarest first, with others that agree on the matching columns."""
     seed = draw.taken()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any
+from typing import Annotated
 
 from discreet.cli import options, show
 from discreet.cli.audit_texts import merged_of
@@ -57,7 +57,7 @@ class _FoundRedesign:
 
     advice: Advice
 
-    def apply(self, original: Original, seed: Any = None, *, progress: Progress | None = None) -> Protected:
+    def apply(self, original: Original, seed: object = None, *, progress: Progress | None = None) -> Protected:
         if self.advice.chosen is not None and not self.advice.chosen.merges:
             raise RequestError(f"{self.advice.sentence} Publish the table as it is")
         done = self.advice.method.apply(original, progress=progress)
@@ -65,7 +65,7 @@ class _FoundRedesign:
 
 
 def redesign(
-    original: Any,
+    original: Original,
     merge: Annotated[list[str] | None, in_hand("DIMENSION:GROUP=CATEGORY+CATEGORY.")] = None,
     level: Annotated[list[str] | None, in_hand("DIMENSION=LEVEL of its hierarchy; 1 is coarsest.")] = None,
     *,

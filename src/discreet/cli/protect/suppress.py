@@ -15,6 +15,7 @@ from discreet.cli.deadline import in_time
 from discreet.cli.protect.method_fields import command_of
 from discreet.cli.reading_options import Part, check_parts, opened, parts
 from discreet.core.files import write_text
+from discreet.core.formula_texts import csv_text
 from discreet.protect.suppression import Suppression, Wish
 from discreet.protect.suppression.pattern import STATUSES
 from discreet.protect.suppression.suppression import SENSITIVE
@@ -25,6 +26,7 @@ from discreet.tabulation.argus_tab import read_tab, write_tab
 if TYPE_CHECKING:
     from discreet.core.progress import Progress
     from discreet.evaluate.audited_suppression import Suppressed
+    from discreet.evaluate.forms import Form
     from discreet.protect.base import Original, Protected
     from discreet.reading.opened import Opened
     from discreet.reading.reading import Reading
@@ -38,11 +40,11 @@ class _Audited:
 
     method: Suppression
     others: list[Original]
-    form: Any
+    form: Form
     status: Path | None
     tab: Path | None
 
-    def apply(self, original: Original, seed: Any = None, *, progress: Progress | None = None) -> Protected:
+    def apply(self, original: Original, seed: object = None, *, progress: Progress | None = None) -> Protected:
         from discreet.evaluate.audited_suppression import certify, safe_against
 
         found = certify(self.method, [original, *self.others], form=self.form, progress=progress)
@@ -81,7 +83,7 @@ def _audited(
     show.check_output(tab, endings=(".tab",))
     # The files of wishes and the linked tables were read by then.
     method = made(wishes=cast("tuple[Wish, ...]", apriori or ()))
-    return _Audited(method, cast("list[Original]", linked or []), form, status, tab)
+    return _Audited(method, cast("list[Original]", linked or []), cast("Form", form), status, tab)
 
 
 def _read(file: Path | None, reading: Reading, given: dict[str, Any]) -> Callable[[], Opened]:
@@ -124,7 +126,7 @@ def _status(found: Suppressed) -> str:
         label = equations.cell(i).values()
         rows.append([*label, value, STATUSES[int(pattern.status[i])], *level, pattern.reason(i)])
     header = [*equations.space.names, "value", "status", "lower", "upper", "sliding", "reason"]
-    return show.csv_text(header, rows)
+    return csv_text(header, rows)
 
 
 def _write_tab(found: Suppressed, path: Path) -> list[Path]:

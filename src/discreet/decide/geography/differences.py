@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from discreet.core.errors import RequestError
+from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray
 from discreet.decide.geography.directed_cuts import CutSearch
@@ -133,14 +134,8 @@ class GeographicDifferences:
 
     def to_csv(self) -> str:
         """Return the differences as CSV."""
-        import csv
-        import io
-
-        stream = io.StringIO()
-        writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(["people", "plus", "minus", "arithmetic"])
-        writer.writerows([one.people, " ".join(one.plus), " ".join(one.minus), one.arithmetic] for one in self.found)
-        return stream.getvalue()
+        rows = ([one.people, " ".join(one.plus), " ".join(one.minus), one.arithmetic] for one in self.found)
+        return csv_text(["people", "plus", "minus", "arithmetic"], rows)
 
     def rows(self, top: int) -> list[list[str]]:
         """Return the first differences as people read them, long unions by their number of zones."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.errors import RequestError, require
+from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.decide.geography.differences import GeographicDifferences, differences_of
 from discreet.decide.geography.quadtree import DEEPEST, Quadtree
@@ -64,12 +65,7 @@ class CoarserZones:
 
     def to_csv(self) -> str:
         """Return a row for every zone with the group that it is published in."""
-        import csv
-        import io
-
-        stream = io.StringIO()
-        csv.writer(stream, lineterminator="\n").writerows([[self.division, "group"], *self.groups.items()])
-        return stream.getvalue()
+        return csv_text([self.division, "group"], self.groups.items())
 
 
 def coarser(found: GeographicDifferences, division: str, tree: Quadtree | None = None) -> CoarserZones:

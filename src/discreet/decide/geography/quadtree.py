@@ -55,7 +55,7 @@ class Quadtree:
         length = lengths.pop()
         for name, (x, y, _) in squares.items():
             if x % length or y % length:
-                raise DataError(f"cell {name!r} begins at {x}, {y}, which is no multiple of its length {length}")
+                raise DataError(f"cell {name!r} begins at {x}, {y}, which is not a multiple of its length {length}")
         return cls({name: (x // length, y // length) for name, (x, y, _) in squares.items()}, length, prefix)
 
     def block(self, name: str, level: int) -> tuple[int, int, int]:

@@ -6,9 +6,10 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from discreet.core.errors import DataError, RequestError
+from discreet.core.json_types import JsonObject
 from discreet.decide.geography.quadtree import Quadtree
 
 Ring: TypeAlias = tuple[tuple[float, float], ...]
@@ -19,7 +20,7 @@ Shapes: TypeAlias = Mapping[str, tuple[Ring, ...]]
 def read_shapes(path: str | Path, zones: Sequence[str]) -> dict[str, tuple[Ring, ...]]:
     """Read the polygons of zones from a GeoJSON file; the property that names most of the zones identifies them."""
     wanted = set(zones)
-    tried: dict[str, dict[str, Any]] = {}
+    tried: dict[str, dict[str, JsonObject]] = {}
     try:
         data = json.loads(Path(path).read_text(encoding="utf-8"))
         for feature in data["features"]:
@@ -29,17 +30,17 @@ def read_shapes(path: str | Path, zones: Sequence[str]) -> dict[str, tuple[Ring,
     except OSError as error:
         raise RequestError(f"{path} cannot be read ({error.strerror}); check the name and the folder") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise DataError(f"{path} is no GeoJSON file with features; give a FeatureCollection") from None
+        raise DataError(f"{path} is not a GeoJSON file with features; give a FeatureCollection") from None
     found = max(tried.values(), key=len, default={})
     if not found:
         raise DataError(f"{path}: no property of its features names a zone such as {next(iter(zones))!r}; add one")
     try:
         return {zone: _rings(found[zone]) for zone in zones if zone in found}
     except (ValueError, KeyError, TypeError, IndexError):
-        raise DataError(f"{path} has a feature that is no polygon of numbers; give polygons only") from None
+        raise DataError(f"{path} has a feature that is not a polygon of numbers; give polygons only") from None
 
 
-def _rings(geometry: Mapping[str, Any]) -> tuple[Ring, ...]:
+def _rings(geometry: JsonObject) -> tuple[Ring, ...]:
     polygons = geometry["coordinates"] if geometry["type"] == "MultiPolygon" else [geometry["coordinates"]]
     if geometry["type"] not in ("Polygon", "MultiPolygon"):
         raise ValueError

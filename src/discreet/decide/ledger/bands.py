@@ -17,7 +17,7 @@ Band = tuple[int, int]
 
 
 def band(label: str) -> Band | None:
-    """Return the first and the last number of a band, None where a label is none.
+    """Return the first and the last number of a band, None where a label is not a band.
 
     >>> band("15-24"), band("85+"), band("under 5"), band("7"), band("north")
     ((15, 24), (85, 1000000000), (0, 4), (7, 7), None)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from discreet.core.json_types import Json
-from discreet.core.text import columns, finite, html_table, many
+from discreet.core.text import columns, finite, html_table, many, number_text
 from discreet.decide.ledger.entry import Entry
 
 Verdict: TypeAlias = Literal["safe", "unsafe", "incomplete"]
@@ -234,10 +233,4 @@ def _were(count: int, what: str, done: str) -> str:
 
 def between(lower: float, upper: float) -> str:
     """Return a value, or the ends between which it lies."""
-    return f"{_text(lower)}" if lower == upper else f"{_text(lower)} and {_text(upper)}"
-
-
-def _text(number: float) -> str:
-    if math.isinf(number):
-        return "∞" if number > 0 else "-∞"
-    return f"{int(number):,}" if float(number).is_integer() else f"{number:,g}"
+    return number_text(lower) if lower == upper else f"{number_text(lower)} and {number_text(upper)}"

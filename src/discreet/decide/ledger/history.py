@@ -52,7 +52,7 @@ class Stored:
     size: int
 
 
-def event(before: Head, said: Mapping[str, Any], key: bytes | None) -> LedgerEvent:
+def event(before: Head, said: Mapping[str, object], key: bytes | None) -> LedgerEvent:
     """Return the event that follows in a chain, signed if there is a key.
 
     >>> first = event(Head(), {"event": "withdraw", "release": "1"}, None)
@@ -109,7 +109,7 @@ class History:
         if lost := sorted(set(self.entries) ^ set(bodies)):
             raise DataError(
                 f"{path}: release {lost[0]} is {'there' if lost[0] in bodies else 'listed'}, but "
-                f"{'no event tells of it' if lost[0] in bodies else 'its figures are gone'}; restore the ledger from "
+                f"{'no event names it' if lost[0] in bodies else 'its figures are gone'}; restore the ledger from "
                 "a copy"
             )
 

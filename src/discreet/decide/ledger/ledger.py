@@ -196,7 +196,7 @@ class Ledger:
             self._seen = None
             raise
 
-    def _append(self, past: History, said: dict[str, Any]) -> None:
+    def _append(self, past: History, said: dict[str, object]) -> None:
         """Put an event at the end of the chain."""
         if past.signed and self._key is None:
             raise RequestError(f"{self.path} is signed; name the key of the office (key=, --key). Nothing was changed")
@@ -298,7 +298,7 @@ class Ledger:
                 (10 by default); None for all.
             time_limit: seconds for all of it; what is not finished then is not called safe.
             workers: threads.
-            progress: told how far the work is.
+            progress: called as the work advances.
         """
         release = open_release(release)
         effort, rest = Effort().among(options, WorkOptions)

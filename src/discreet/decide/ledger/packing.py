@@ -6,11 +6,11 @@ import hashlib
 import json
 import zlib
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import DataError, DiscreetError
+from discreet.core.json_types import Json, JsonObject
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.kinds import Kind
@@ -70,7 +70,7 @@ def digest(text: bytes, about: Mapping[str, str]) -> str:
     return hashlib.sha256(said.encode() + b"\0" + text).hexdigest()
 
 
-def _part(part: Figures) -> dict[str, Any]:
+def _part(part: Figures) -> dict[str, Json]:
     return {
         "name": part.name,
         "labels": {name: list(found) for name, found in part.labels.items()},
@@ -91,7 +91,7 @@ def _part(part: Figures) -> dict[str, Any]:
     }
 
 
-def _figures(data: Mapping[str, Any]) -> Figures:
+def _figures(data: JsonObject) -> Figures:
     names = data["dimensions"]
     size = len(data["values"])
     return Figures(
@@ -111,6 +111,6 @@ def _figures(data: Mapping[str, Any]) -> Figures:
     )
 
 
-def _plain(item: Any) -> Any:
+def _plain(item: object) -> object:
     """Return arrays and numbers of NumPy as JSON knows them, and anything else as its text."""
     return item.tolist() if isinstance(item, np.ndarray | np.generic) else str(item)

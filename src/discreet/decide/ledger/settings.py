@@ -49,7 +49,7 @@ class Settings:
         law: how likely values are, for 1/H: ``"interval"``, or ``"method"`` for somebody who knows the method.
         zeros: whether a 0 that follows is given away; otherwise it is told only.
         lines: with k, no line may have all its people but k in one cell; None where that is not asked.
-        amounts: whether figures are no numbers of people or firms.
+        amounts: whether figures are not numbers of people or firms.
         unasked: what a policy asks for and no ledger can judge, as sentences.
         policy: the policy's name.
         clock: when the whole check has to be over.

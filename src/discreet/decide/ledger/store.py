@@ -82,13 +82,13 @@ class Store:
             raise RequestError(f"{self.path} cannot be read ({error.strerror}); check its folder's rights") from None
         if size < SMALLEST or not start.startswith(MAGIC):
             raise DataError(
-                f"{self.path} is no ledger, or is damaged ({size:,} bytes); restore it from a copy, or name another"
+                f"{self.path} is not a ledger, or is damaged ({size:,} bytes); restore it from a copy, or name another"
             )
         page = int.from_bytes(start[16:18], "big")
         pages = int.from_bytes(start[28:32], "big") if start[24:28] == start[92:96] else 0
         journals = (self.path.with_name(f"{self.path.name}-{ending}") for ending in ("wal", "journal"))
         if size < (65536 if page == 1 else page) * pages and not any(file.exists() for file in journals):
-            raise DataError(f"{self.path} is no ledger, or is damaged (it was cut short); restore it from a copy")
+            raise DataError(f"{self.path} is not a ledger, or is damaged (it was cut short); restore it from a copy")
 
     @property
     def _log(self) -> Path:
@@ -199,7 +199,7 @@ class Store:
                 with suppress(sqlite3.Error):
                     self._db.execute("COMMIT")
 
-    def read(self, query: str, *values: Any) -> list[tuple[Any, ...]]:
+    def read(self, query: str, *values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
         with self._told("read"):
             return list(self._db.execute(query, values))
@@ -241,7 +241,7 @@ class Store:
         except sqlite3.OperationalError as error:
             raise self._explained(error, doing) from None
         except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-            raise DataError(f"{self.path} is no ledger, or is damaged ({error}); restore it from a copy") from None
+            raise DataError(f"{self.path} is not a ledger, or is damaged ({error}); restore it from a copy") from None
 
     def _explained(self, error: sqlite3.OperationalError, doing: str) -> Exception:
         kept = "nothing was added or changed, and every release that was in it still is"
@@ -256,7 +256,7 @@ class Store:
                 f"{kept.capitalize()}"
             )
         if name in ("", "SQLITE_ERROR") or "UTF-8" in str(error):
-            return DataError(f"{self.path} is no ledger, or is damaged ({error}); restore it from a copy")
+            return DataError(f"{self.path} is not a ledger, or is damaged ({error}); restore it from a copy")
         return RequestError(f"{self.path} cannot be {doing} ({error}); check its folder's rights. {kept.capitalize()}")
 
     def close(self) -> None:

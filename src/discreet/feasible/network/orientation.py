@@ -20,7 +20,7 @@ class Edges(NamedTuple):
 
 
 def oriented(group: Group) -> Edges | None:
-    """Return a group as a network, None where it is none."""
+    """Return a group as a network, None where it is not one."""
     if group.mixed:
         return None
     n, m = group.variables.size, group.rhs.size

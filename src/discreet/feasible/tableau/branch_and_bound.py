@@ -115,7 +115,7 @@ def moves(t: Tableau, pool: Pool) -> None:
 
 @compiled
 def _fractional(t: Tableau) -> int:
-    """Return the unknown that is no integer and has the narrowest range, -1 where there is none."""
+    """Return the unknown that is not an integer and has the narrowest range, -1 where there is none."""
     found, worst = -1, 0.0
     for j in t.basis:
         off = abs(t.x[j] - np.rint(t.x[j]))

@@ -25,7 +25,7 @@ FREE = 2.0**59
 PARTS = 60
 """Entries are nearly always multiples of a sixtieth; taking them so keeps errors from growing."""
 BAD, LARGE = np.iinfo(np.int64).max, 2.0**52
-"""What is no bound, and where floating-point numbers stop being integers."""
+"""What is not a bound, and where floating-point numbers stop being integers."""
 OPTIMAL, UNBOUNDED, STUCK = 0, 1, 2
 FITS, NOTHING_FITS, FAILED = 0, 1, 2
 LATE = 3

@@ -2,8 +2,8 @@
 
 from discreet.protect.cell_key.key_noise import CellKey, cell_key
 from discreet.protect.cell_key.keys import KeyedTable, record_keys, with_record_keys
-from discreet.protect.cell_key.ptable import PTable, design_ptable
-from discreet.protect.cell_key.ptable_reader import read_ptable
+from discreet.protect.cell_key.perturbation_table import PTable, design_ptable
+from discreet.protect.cell_key.perturbation_table_reader import read_ptable
 
 __all__ = [
     "CellKey",

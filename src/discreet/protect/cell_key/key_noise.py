@@ -23,7 +23,7 @@ from discreet.core.random import Seed
 from discreet.protect.base import Changes, Original, Originals, Protected, check_anybody
 from discreet.protect.cell_key.keys import KeyedTable, drawn_keys
 from discreet.protect.cell_key.magnitudes import magnitude_noise
-from discreet.protect.cell_key.ptable import PTable, design_ptable
+from discreet.protect.cell_key.perturbation_table import PTable, design_ptable
 from discreet.protect.figure_method import WITH_MARGINS, FigureMethod
 from discreet.protect.layout import FullTable
 from discreet.protect.sampling import crossed

@@ -25,7 +25,7 @@ SHORTEST = 16
 """The least number of bytes of a secret."""
 
 
-def record_keys(records: Any, columns: Sequence[str], secret: str | bytes) -> IntArray:
+def record_keys(records: object, columns: Sequence[str], secret: str | bytes) -> IntArray:
     """Return a key from 0 to 2³² − 1 for every record: a keyed hash of what identifies it.
 
     The same text in the same columns has the same key in every extract of the data, whatever the order of the records
@@ -77,11 +77,11 @@ def record_keys(records: Any, columns: Sequence[str], secret: str | bytes) -> In
     return (out >> np.uint64(32)).astype(np.int64)
 
 
-def with_record_keys(records: Any, columns: Sequence[str], secret: str | bytes, *, name: str = "record_key") -> Any:
+def with_record_keys(records: object, columns: Sequence[str], secret: str | bytes, *, name: str = "record_key") -> Any:
     """Return the records as an Arrow table with a column of keys; see :func:`record_keys`."""
     arrow = read_columns(records)
     if name in arrow.column_names:
-        raise RequestError(f"the records have a column {name!r} already; name the column of keys otherwise")
+        raise RequestError(f"the records have a column {name!r} already; give the column of keys another name")
     import pyarrow as pa
 
     return arrow.append_column(name, pa.array(record_keys(arrow, columns, secret)))

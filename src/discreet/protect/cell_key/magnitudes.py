@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.protect.cell_key.max_entropy import max_entropy
-from discreet.protect.cell_key.ptable import PTable
+from discreet.protect.cell_key.perturbation_table import PTable
 
 GRID = 100
 """Steps from 0 to the largest noise."""
@@ -28,7 +28,7 @@ def magnitude_noise(
     noise of large counts. Every contribution has a key of its own, mixed out of the cell key, which differs from the
     one that moves the count.
 
-    >>> from discreet.protect.cell_key.ptable import design_ptable
+    >>> from discreet.protect.cell_key.perturbation_table import design_ptable
     >>> noise = magnitude_noise(np.array([[100.0]]), np.array([7]), design_ptable(5, 3), share=0.1, weights=(1.0,))
     >>> bool(abs(noise[0]) <= 10)
     True

@@ -25,8 +25,8 @@ WIDEST = 64
 """The largest radius, in bases, that is tried by integer programming. A round choice: radii are doubled, and tables
 without a zero-restricted rounding nearly always have one within a base or two."""
 MANY = 2_000
-"""Figures of a table that is no network above which an interior-point method finds the corner: of 20 × 20 × 20 cells in
-a tenth of the time of the simplex method."""
+"""With more figures than this, an interior-point method finds the corner of a table that is not a network: of
+20 × 20 × 20 cells in a tenth of the time that the simplex method takes."""
 FEW = 250
 """Figures that the linear program leaves between their neighbours up to which the best rounding is proved unasked: a
 second for 10 × 10 × 10 cells, where 12 × 12 × 12 take half a minute and larger tables do not end."""
@@ -34,7 +34,7 @@ second for 10 × 10 × 10 cells, where 12 × 12 × 12 take half a minute and lar
 
 @dataclass(frozen=True, eq=False)
 class RoundingProblem:
-    """Figures that are no multiples of the base, and the equations Σ sign·u = rhs between their roundings.
+    """Figures that are not multiples of the base, and the equations Σ sign·u = rhs between their roundings.
 
     u is 1 where a figure goes up and 0 where it goes down; multiples of the base stay (zero-restricted rounding, Cox
     and Ernst 1982). ``residual`` is what each figure is above its lower neighbour: u = residual/base solves the
@@ -62,7 +62,7 @@ class RoundingProblem:
 
     @property
     def least(self) -> float:
-        """What the distance is at least: figures that are no multiples move to one of their neighbours, or further."""
+        """What the distance is at least: figures that are not multiples move to one of their neighbours, or further."""
         return float(np.minimum(self.residual, self.base - self.residual).sum())
 
     def distance(self, rounded: Rounded) -> int:
@@ -80,7 +80,7 @@ class RoundingProblem:
         return costs
 
     def published(self, steps: IntArray | FloatArray) -> IntArray:
-        """Return all figures, with those that are no multiples so many steps above their lower neighbours."""
+        """Return all figures, with those that are not multiples so many steps above their lower neighbours."""
         values: IntArray = self.values - self.values % self.base
         values[self.open] += self.base * np.rint(steps).astype(np.int64)
         # What a solver returns is checked in integers, whatever its tolerances were.

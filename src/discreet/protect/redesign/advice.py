@@ -168,9 +168,9 @@ def advise(
         allowed: for a dimension which merges: ``"any"`` two categories, ``"neighbours"``, whole ``"levels"`` of its
             hierarchy, or ``"none"``. By default levels where there is a hierarchy, neighbours where categories are
             numbers or ranges, and any two elsewhere.
-        order: for a dimension its categories in order, where they are no numbers or ranges.
+        order: for a dimension its categories in order, where they are not numbers or ranges.
         limit: how many recodings are tried before the search becomes greedy.
-        progress: told how far the work is.
+        progress: called as the work advances.
 
     >>> from discreet.rules import Threshold
     >>> by_age = Table.from_array([1, 2, 8, 1, 9], {"age": ["0-9", "10-19", "20-29", "30-39", "40+"]})

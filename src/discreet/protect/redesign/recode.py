@@ -146,7 +146,7 @@ class Moves:
                 yield _merged(partition, a, b)
 
     def groups(self, partition: Partition) -> dict[str, str]:
-        """Return the recoding of a partition; groups that are no node of a hierarchy are named by their categories."""
+        """Return the recoding of a partition; groups that no hierarchy has are named by their categories."""
         if self.allowed == "levels":
             labels = self.labels[self.levels.index(partition)]
             return {c: g for c, g in zip(self.found, labels, strict=True) if c != g}
@@ -203,8 +203,8 @@ def moves_of(
             continue
         if allowed == "neighbours" and ranks is None:
             raise RequestError(
-                f"dimension {name!r} has no order: its categories ({', '.join(map(repr, found[:4]))} …) are no numbers "
-                f"or ranges; give their order (order=, --order {name}=…), or allow any merges"
+                f"dimension {name!r} has no order: its categories ({', '.join(map(repr, found[:4]))} …) are not "
+                f"numbers or ranges; give their order (order=, --order {name}=…), or allow any merges"
             )
         result.append(Moves(name, found, allowed, ranks or () if allowed == "neighbours" else ()))
     return tuple(result)

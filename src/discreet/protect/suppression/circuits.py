@@ -67,7 +67,7 @@ class Extent(NamedTuple):
     spare: int
 
 
-class Tableau(NamedTuple):
+class CircuitTableau(NamedTuple):
     """Basic cells, one to a row, as sums of the others, which have a column each.
 
     ``column`` and ``row`` have a line for each property; ``aside`` and ``basic`` are the cells of columns and rows, -1
@@ -91,7 +91,7 @@ class Scratch(NamedTuple):
     ``tally`` counts changes of tableaus and releases.
     """
 
-    tableau: Tableau
+    tableau: CircuitTableau
     column_of: IntArray
     row_of: IntArray
     equation_at: IntArray
@@ -114,7 +114,7 @@ def workspace(cells: int, equations: int) -> Scratch:
     """
     # A strip is cleared ahead of the columns; rows that do not begin at multiples of it share no lines of the cache.
     rows, columns = min(ROWS, equations), min(COLUMNS, STRIP * (-(-cells // STRIP) + 1) + 8)
-    tableau = Tableau(
+    tableau = CircuitTableau(
         np.zeros((rows, columns)),
         np.zeros((5, columns)),
         np.zeros((8, rows)),
@@ -210,7 +210,7 @@ def _subtract(T: FloatArray, i: int, times: float, other: int, filled: IntArray)
 
 
 @compiled
-def _pivot(tableau: Tableau, at: Extent, leaving: int, entering: int, target: float, way: float) -> int:
+def _pivot(tableau: CircuitTableau, at: Extent, leaving: int, entering: int, target: float, way: float) -> int:
     """Exchange the basic cell of a row, which goes to its target, for that of a column; return how much changed."""
     T, column, row, aside, basic, filled = tableau
     a, effort, count, steep = T[leaving, entering], 0, 0, 1.0
@@ -300,7 +300,7 @@ def _entering(T: FloatArray, column: FloatArray, count: int, leaving: int, delta
 
 
 @compiled
-def _through_zero(tableau: Tableau, count: int, leaving: int, best: float) -> bool:
+def _through_zero(tableau: CircuitTableau, count: int, leaving: int, best: float) -> bool:
     """Let the cell of a row that has come to zero go on beyond it, if that is cheaper than another one's move."""
     T, column, row = tableau.entries, tableau.column, tableau.row
     price, side = row[PRICE, leaving], row[SIDE, leaving]

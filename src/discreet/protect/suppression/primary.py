@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
 from discreet.core.errors import RequestError, nearest
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, fewest_values
 from discreet.protect.suppression.problem import Cells, Demands
+from discreet.rules.rule import Judge
 from discreet.rules.sensitivity import Combine, sensitivity
 from discreet.table.figures import units_of
 from discreet.table.kinds import UNBOUNDED
@@ -64,7 +65,7 @@ class Primary(NamedTuple):
 
 def primary(
     table: Tabulation,
-    rules: Sequence[Any],
+    rules: Sequence[Judge],
     combine: Combine,
     response: str | None,
     risk: float | None,

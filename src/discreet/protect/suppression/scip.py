@@ -94,26 +94,26 @@ def _handler(covering: _Covering) -> Any:
     from pyscipopt.scip import PY_SCIP_RESULT as SCIP_RESULT
 
     class Safe(Conshdlr):
-        def consenfops(self, *state: Any) -> dict[str, Any]:
+        def consenfops(self, *state: object) -> dict[str, Any]:
             return self.consenfolp()
 
-        def consenfolp(self, *state: Any) -> dict[str, Any]:
+        def consenfolp(self, *state: object) -> dict[str, Any]:
             met = covering.separate(np.rint(covering.shares(self.model)), True)
             added = covering.send(self.model)
             result = SCIP_RESULT.CONSADDED if added else SCIP_RESULT.FEASIBLE if met else SCIP_RESULT.INFEASIBLE
             return {"result": result}
 
-        def conscheck(self, constraints: Any, solution: Any, *state: Any) -> dict[str, Any]:
+        def conscheck(self, constraints: object, solution: object, *state: object) -> dict[str, Any]:
             met = covering.separate(np.rint(covering.shares(self.model, solution)), True)
             return {"result": SCIP_RESULT.FEASIBLE if met else SCIP_RESULT.INFEASIBLE}
 
-        def conssepalp(self, *state: Any) -> dict[str, Any]:
+        def conssepalp(self, *state: object) -> dict[str, Any]:
             if self.model.getDepth() > DEPTH:
                 return {"result": SCIP_RESULT.DIDNOTRUN}
             covering.separate(covering.shares(self.model), False)
             return {"result": SCIP_RESULT.CONSADDED if covering.send(self.model) else SCIP_RESULT.DIDNOTFIND}
 
-        def conslock(self, constraint: Any, kind: Any, positive: int, negative: int) -> None:
+        def conslock(self, constraint: object, kind: object, positive: int, negative: int) -> None:
             for variable in covering.variables.values():
                 self.model.addVarLocksType(self.model.getTransformedVar(variable), kind, positive, negative)
 

@@ -234,7 +234,7 @@ def tabulations(originals: Original | Sequence[Original], empty: bool = False) -
     made = []
     for one in several:
         if not isinstance(one, Table | Tabulation):
-            raise RequestError(f"a {type(one).__name__} is no table; give tables or tabulations")
+            raise RequestError(f"a {type(one).__name__} is not a table; give tables or tabulations")
         table = Tabulation.from_table(one) if isinstance(one, Table) else one
         made.append(table.with_empty_cells() if empty else table)
     if len({bool(table.responses) for table in made}) > 1:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from discreet.core.errors import DataError, RequestError
 from discreet.protect.suppression.primary import Wish
@@ -64,7 +64,7 @@ def _from_hst(file: Path, axes: Sequence[Axis], encoding: str) -> tuple[Wish, ..
         lines = file.read_text(encoding=encoding).splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError(f"{file} cannot be read ({error}); name an apriori file") from None
-    told: dict[tuple[str, ...], dict[str, Any]] = {}
+    told: dict[tuple[str, ...], Wish] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -78,15 +78,15 @@ def _from_hst(file: Path, axes: Sequence[Axis], encoding: str) -> tuple[Wish, ..
                 f"{file}: {where} is {line!r}; give a code for each of {', '.join(names)}, then u, p, c with a cost or "
                 "pl with two levels (s, safe whatever the rules say, is not taken: leave the cell out, or publish it)"
             )
-        cell = told.setdefault(codes, {})
+        wish = told.get(codes) or Wish(dict(zip(names, codes, strict=True)))
         if word in ("u", "p"):
-            cell["status"] = "suppress" if word == "u" else "publish"
+            told[codes] = replace(wish, status="suppress" if word == "u" else "publish")
         elif word == "c":
-            cell["cost"] = _number(numbers[0], file, where)
+            told[codes] = replace(wish, cost=_number(numbers[0], file, where))
         else:
-            cell |= {"status": "suppress", "lower": _number(numbers[0], file, where)}
-            cell["upper"] = _number(numbers[1], file, where)
-    return tuple(Wish(dict(zip(names, codes, strict=True)), **given) for codes, given in told.items())
+            lower, upper = (_number(text, file, where) for text in numbers)
+            told[codes] = replace(wish, status="suppress", lower=lower, upper=upper)
+    return tuple(told.values())
 
 
 def _number(text: object, file: Path, where: str) -> float:

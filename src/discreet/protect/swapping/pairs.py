@@ -26,7 +26,7 @@ class SwapPlan(InnerMethod):
     rate: float = field(default=0.05, metadata=option("The share of all people, or households, that moves."))
     keys: tuple[str, ...] | None = field(default=None, metadata=option("What makes somebody rare, with commas."))
     threshold: int = field(
-        default=3, metadata=option("Somebody is risky who shares the keys with fewer than this in the area.")
+        default=3, metadata=option("People who share their keys with fewer than this in their area are risky.")
     )
     household: str | None = field(default=None, metadata=UNLISTED)
     carry: tuple[str, ...] = field(default=(), metadata=UNLISTED)

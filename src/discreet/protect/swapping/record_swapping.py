@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -96,7 +96,7 @@ class RecordSwapping(SwapPlan):
             details=report.to_dict(),
         )
 
-    def records(self, records: Any, seed: Seed = None) -> SwappedRecords:
+    def records(self, records: object, seed: Seed = None) -> SwappedRecords:
         """Swap the records of a frame or file once; see :func:`~discreet.protect.swap_records`."""
         return swap_records(records, self, seed)
 

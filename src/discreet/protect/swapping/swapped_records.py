@@ -17,7 +17,8 @@ from discreet.protect.record_rows import arrow_records, column_codes, like, rows
 from discreet.protect.swapping.pairs import SwapPlan, SwapReport, Units, choose, counts_in
 
 LARGEST_HOUSEHOLD = 500
-"""Larger households than this are taken for a column that is none: a round choice, above any private household."""
+"""If a household is larger than this, the column is taken to hold something else: a round choice, above any private
+household."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,7 +41,7 @@ class SwappedRecords:
         return self.report._repr_html_()
 
 
-def swap_records(records: Any, method: SwapPlan, seed: Seed = None) -> SwappedRecords:
+def swap_records(records: object, method: SwapPlan, seed: Seed = None) -> SwappedRecords:
     """Swap the areas of records, or of whole households, that agree on the matching variables.
 
     The same seed gives the same result whatever the order of the rows.
@@ -105,7 +106,7 @@ def _households(
     largest = int(sizes.max())
     if largest > LARGEST_HOUSEHOLD:
         raise DataError(
-            f"household {labels[int(np.argmax(sizes))]!r} has {largest:,} members; {household!r} is no column "
+            f"household {labels[int(np.argmax(sizes))]!r} has {largest:,} members; {household!r} is not a column "
             "of households"
         )
     order = np.lexsort((people.match, unit))

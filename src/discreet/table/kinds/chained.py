@@ -45,7 +45,7 @@ class Chained(Kind):
         if len(made) < 2 or not all(isinstance(one, EARLIER) for one in made[:-1]):
             raise RequestError("figures of a chain are sampled or swapped first, and changed further after that")
         if made[-1].hidden or made[-1].spans or isinstance(made[-1], Chained):
-            raise RequestError(f"figures that are {made[-1].phrase} end no chain; round or perturb counts last")
+            raise RequestError(f"figures that are {made[-1].phrase} cannot end a chain; round or perturb counts last")
 
     def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
         """Return the ends of what can be behind a figure, step by step from the last; counts are 0 or more."""

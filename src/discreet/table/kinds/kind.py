@@ -95,7 +95,7 @@ class Kind(metaclass=_Named):
 
     if TYPE_CHECKING:
 
-        def __init__(self, name: str = "exact", *given: Any, **parameters: Any) -> None: ...
+        def __init__(self, name: str = "exact", *given: object, **parameters: object) -> None: ...
 
     def __post_init__(self) -> None:
         for name, number in vars(self).items():
@@ -233,5 +233,5 @@ KINDS: Registry[type[Kind]] = Registry(
 """The kinds by name; other packages add theirs through the entry points ``discreet.kinds``."""
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: object) -> Any:
     return tuple(_tuples(item) for item in value) if isinstance(value, list) else value

@@ -320,7 +320,7 @@ class DuckDbSession(EngineSession):
         self._done += STEPS
         self._tell(self._done)
 
-    def _ask(self, work: Callable[[], Any]) -> Any:
+    def _ask(self, work: Callable[[], object]) -> Any:
         """Do something in DuckDB; what it cannot read is a fault of the data."""
         try:
             return self._beside(work)
@@ -329,7 +329,7 @@ class DuckDbSession(EngineSession):
         except self._duckdb.Error as error:
             raise unreadable(self.source, error) from None
 
-    def _beside(self, work: Callable[[], Any]) -> Any:
+    def _beside(self, work: Callable[[], object]) -> Any:
         """Work beside this thread, which meanwhile reports progress and can be interrupted."""
         result: Future[Any] = Future()
 

@@ -54,13 +54,13 @@ class Input:
         return self.types[column].split("(")[0] in TEXTS
 
     def number(self, column: str) -> str:
-        """Return the expression of a column as a floating number, missing where it is none."""
+        """Return the expression of a column as a floating number, missing where it is not a number."""
         if self.is_number(column):
             return f"CAST({quoted(column)} AS DOUBLE)"
         text = f"trim(CAST({quoted(column)} AS VARCHAR))"
         if (self.source.decimal or self._decimal(column)) == ",":
             text = f"replace({text}, ',', '.')"
-        # Other programs write NaN for what is missing; it is no number.
+        # Other programs write NaN for what is missing; it is not a number.
         return f"TRY_CAST(nullif({text}, '') AS DOUBLE)"
 
     def _decimal(self, column: str) -> str:

@@ -40,14 +40,14 @@ class ReferenceSession(EngineSession):
         self.dropped = len(listed) - len(kept)
         self.rows = [self._plain(number, row) for number, row in enumerate(kept)]
 
-    def _missing(self, row: dict[str, Any]) -> bool:
+    def _missing(self, row: dict[str, object]) -> bool:
         for dimension in self.spec.dimensions:
             codes = [text(row[column]) for column in dimension.columns]
             if codes[0] is None or any(code in dimension.missing for code in codes):
                 return True
         return any(row[column] in (None, "") for column in self.spec.magnitudes)
 
-    def _plain(self, number: int, row: dict[str, Any]) -> dict[str, Any]:
+    def _plain(self, number: int, row: dict[str, object]) -> dict[str, Any]:
         spec = self.spec
 
         def fail(column: str, reason: str) -> DataError:

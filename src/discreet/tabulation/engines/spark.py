@@ -36,7 +36,7 @@ from discreet.tabulation.spec import TableSpec
 
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 ODD = "{0} IS NULL OR isnan({0}) OR abs({0}) = double('infinity')"
-"""What is no finite number; Spark's NaN is larger than any number and equals itself."""
+"""What is not a finite number; Spark's NaN is larger than any number and equals itself."""
 STEPS = 4
 SPARSE = 4
 """How many records a base cell has on average where it carries several finest margins, a round choice: with fewer,
@@ -86,7 +86,7 @@ class SparkTabulation(EngineSession):
         return f"try_cast({text} AS DOUBLE)"
 
     def _look(self) -> int:
-        """Make the view of rows; refuse what is no number, weights that are not above 0, and nameless contributors."""
+        """Make the view of rows; refuse what is not a number, weights of 0 or less, and nameless contributors."""
         spec = self.spec
         columns = [
             f"{text_of(column)} AS d{i}_{j}"

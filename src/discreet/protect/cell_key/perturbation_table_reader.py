@@ -11,7 +11,7 @@ import io
 from pathlib import Path
 
 from discreet.core.errors import DataError, DiscreetError
-from discreet.protect.cell_key.ptable import SUM, PTable
+from discreet.protect.cell_key.perturbation_table import SUM, PTable
 
 UPPER = ("p_int_ub", "p_ij_ub", "kum_p_o")
 """The names of the column of cumulative probabilities."""
@@ -28,7 +28,7 @@ def read_ptable(path: str | Path) -> PTable:
     except OSError as error:
         raise DataError(f"{file} cannot be read ({error.strerror or error}); check the name") from None
     except UnicodeDecodeError:
-        raise DataError(f"{file} is not a text in UTF-8; save it so") from None
+        raise DataError(f"{file} is not a text in UTF-8; save it as one") from None
     try:
         return parse_ptable(text, name=file.stem)
     except DiscreetError as error:
@@ -60,7 +60,7 @@ def parse_ptable(text: str, *, name: str = "") -> PTable:
             target = int(row[known["j"]]) if "j" in known else count + noise
             below = None if upper is None else float(row[upper])
         except (TypeError, ValueError):
-            raise DataError(f"line {line}: {dict(row)} are no whole counts and probabilities; correct it") from None
+            raise DataError(f"line {line}: {dict(row)} are not whole counts and probabilities; correct it") from None
         if target != count + noise:
             raise DataError(f"line {line}: the count {count} with the noise {noise} is not {target}; correct it")
         entries = found.setdefault(count, [])

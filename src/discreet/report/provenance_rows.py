@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+
+from discreet.core.json_types import Json, JsonObject
 
 NAMES = {"method": "search", "form": "hidden figures as"}
 """Parameters whose own name says too little beside the method."""
 
 
-def made_blocks(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+def made_blocks(data: JsonObject) -> list[dict[str, Json]]:
     """Return what is said about the making of a result, in blocks with a title."""
     policy, release, record = (data.get(name) or {} for name in ("policy", "release", "record"))
     versions = [(name, str(version)) for name, version in (record.get("versions") or {}).items()]
@@ -23,7 +24,7 @@ def made_blocks(data: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [{"title": title, "text": text, "rows": rows} for title, text, rows in blocks if rows]
 
 
-def _release_rows(release: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _release_rows(release: JsonObject) -> list[tuple[str, str]]:
     rows = [("Method", release["method"])]
     rows += [
         (NAMES.get(name, _words(name)), _text(value))
@@ -36,7 +37,7 @@ def _release_rows(release: Mapping[str, Any]) -> list[tuple[str, str]]:
     return rows
 
 
-def policy_rows(policy: Mapping[str, Any]) -> list[tuple[str, str]]:
+def policy_rows(policy: JsonObject) -> list[tuple[str, str]]:
     """Return the rules, limits and weights of a policy, one by one."""
     rules, limits = policy.get("rules", {}), policy.get("limits", {})
     pq = rules.get("pq") or {}
@@ -56,12 +57,12 @@ def policy_rows(policy: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [(name, text.format(value)) for name, value, text in rows if value is not None]
 
 
-def _protection(item: Mapping[str, Any]) -> str:
+def _protection(item: Mapping[str, object]) -> str:
     rest = [f"{_words(name)} {_text(value)}" for name, value in item.items() if name != "name" and value is not None]
     return ", ".join([str(item["name"]), *rest])
 
 
-def _record_rows(record: Mapping[str, Any]) -> list[tuple[str, str]]:
+def _record_rows(record: JsonObject) -> list[tuple[str, str]]:
     request, source = record.get("request") or {}, record.get("input") or {}
     files = source.get("files") or ()
     rows = [
@@ -80,7 +81,7 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if isinstance(value, Mapping):
         return ", ".join(f"{_words(str(k))} {_text(v)}" for k, v in value.items())
     if isinstance(value, list | tuple):

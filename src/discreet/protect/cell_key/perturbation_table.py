@@ -46,7 +46,7 @@ class PTable(Result):
                 raise DataError(f"the perturbation table has no noise for the count {count}; list at least 0")
             total = float(np.sum([p for _, p in row]))
             if min(p for _, p in row) < 0 or abs(total - 1) > SUM:
-                raise DataError(f"the probabilities of the count {count} add up to {total:.8g}; they are 1 together")
+                raise DataError(f"the probabilities of the count {count} add up to {total:.8g}; they must add up to 1")
             lowest = min(v for v, _ in row)
             if count + lowest < 0:
                 raise DataError(f"the count {count} can become {count + lowest}; published counts are 0 or more")
