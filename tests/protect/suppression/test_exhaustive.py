@@ -57,7 +57,8 @@ def compare(seed: int, zeros: Zeros, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_methods_against_all_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = [compare(seed, "published", monkeypatch) for seed in (*range(260), *CROWDS, *IMPOSSIBLE)]
+    seeds = first_measured((*IMPOSSIBLE, *range(260), *CROWDS), 40)
+    kinds = [compare(seed, "published", monkeypatch) for seed in seeds]
     assert kinds.count("single") > 80
     assert kinds.count("insiders") > 25
     assert kinds.count("linked") > 2
