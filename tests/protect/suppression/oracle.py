@@ -190,9 +190,8 @@ def known_to(s: Stated, knows: dict[int, tuple[int, int]], lower: IntArray, uppe
     return bounds(replace(s.cells.equations, lower=low, upper=high), s.targets, workers=1)
 
 
-def best(case: Case) -> tuple[int, BoolArray] | None:
+def best(case: Case, s: Stated) -> tuple[int, BoolArray] | None:
     """Return the cheapest safe pattern and its cost; None where there is none."""
-    s = stated(case)
     if any(w.status == "publish" and s.demands.sensitive[s.cells.equations.find(w.cell)] for w in case.method.wishes):
         return None
     n = s.candidates.size
