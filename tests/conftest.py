@@ -47,11 +47,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[None]:
-    """Measure what modules do when they are imported, not the search for tests."""
-    if session.config.getoption("dist", "no") == "no":  # not the process that hands tests to others
-        import_everything()
-    with unmeasured():
-        return (yield)
+    """Measure what modules do when they are imported, not the search for tests.
+
+    One process looks for tests at a time: the others then load what it has compiled.
+    """
+    turn = Path(__file__).parent / "__pycache__" / "collecting"
+    turn.parent.mkdir(exist_ok=True)
+    with turn.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if session.config.getoption("dist", "no") == "no":  # not the process that hands tests to others
+            import_everything()
+        with unmeasured():
+            return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
