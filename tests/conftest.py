@@ -47,11 +47,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Iterator[None]:
-    """Measure what modules do when they are imported, not the search for tests."""
-    if session.config.getoption("dist", "no") == "no":  # not the process that hands tests to others
-        import_everything()
-    with unmeasured():
-        return (yield)
+    """Measure what modules do when they are imported, not the search for tests.
+
+    One process looks for tests at a time: the others then load what it has compiled.
+    """
+    turn = Path(__file__).parent / "__pycache__" / "collecting"
+    turn.parent.mkdir(exist_ok=True)
+    with turn.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if session.config.getoption("dist", "no") == "no":  # not the process that hands tests to others
+            import_everything()
+        with unmeasured():
+            return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -68,11 +75,16 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
         sys.settrace(tracing)
 
 
-def _unmeasured_kernel(function: Any, around: dict[str, Any]) -> Any:
+def _interpret_unmeasured(self: Any, *given: Any) -> Any:
     """Have coverage pass over a kernel that is interpreted, as over one that is compiled: it counts neither."""
-    made = count(function, around)
-    made.__code__ = made.__code__.replace(co_filename=f"<{made.__name__}, interpreted>")
-    return made
+    if not self.__module__.startswith("discreet."):
+        return interpret(self, *given)
+    tracing = sys.gettrace()
+    sys.settrace(None)
+    try:
+        return interpret(self, *given)
+    finally:
+        sys.settrace(tracing)
 
 
 @cache
@@ -101,4 +113,5 @@ def _compile_once() -> None:
 
 
 listen, compiled._listen = compiled._listen, _compile_once
-count, compiled._counting = compiled._counting, _unmeasured_kernel
+interpret = compiled.Kernel._interpret
+setattr(compiled.Kernel, "_interpret", _interpret_unmeasured)  # noqa: B010 (a method is replaced)

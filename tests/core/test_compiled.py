@@ -163,7 +163,7 @@ importlib.util.find_spec = lambda name, *more: None if name == "numba" else real
 import numpy as np
 from discreet.core import compiled as kernels
 from discreet.feasible.network.paths import surplus
-kernels.TURNS = 20
+kernels.TURNS = kernels.KEPT_TURNS = 20
 for _ in range(2):
     at, excess = np.zeros(100, np.int64), np.zeros(2, np.int64)
     surplus(np.array([5, 0]), at, at + 1, at + 1, excess)

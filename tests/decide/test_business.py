@@ -4,11 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.decide.firms import firms, hierarchies
 
 import discreet as dc
 from discreet.decide.assessment import Assessment
+from discreet.table.tabulation import Tabulation
 
 READING: dict[str, Any] = {
     "by": ["activity", "region"],
@@ -18,14 +20,24 @@ READING: dict[str, Any] = {
 }
 
 
-def assessed(number: int, **more: Any) -> Assessment:
-    return dc.assess(
-        firms(number), "business", seed=1, trial=True, name="firms", hierarchies=hierarchies(), **READING, **more
-    )
+def some_firms() -> pd.DataFrame:
+    """Return the firms of two sections of eight."""
+    frame = firms(20_000)
+    return frame[frame["activity"].str[0].isin(["A", "B"])]
 
 
-def test_magnitudes_from_records_to_a_release_and_a_report(tmp_path: Path) -> None:
-    found = assessed(20_000)
+@pytest.fixture(scope="module")
+def two_sections() -> Tabulation:
+    return dc.tabulate(some_firms(), hierarchies=hierarchies(), **READING)
+
+
+def assessed(frame: pd.DataFrame, **more: Any) -> Assessment:
+    return dc.assess(frame, "business", seed=1, trial=True, name="firms", hierarchies=hierarchies(), **READING, **more)
+
+
+def released_and_reported(frame: pd.DataFrame, folder: Path) -> None:
+    """Go from records to a release and a report, and do it again from the record."""
+    found = assessed(frame)
     assert found.verdict == "protect", found.reasons
     assert found.before is None
     assert found.sensitivity is not None
@@ -41,22 +53,31 @@ def test_magnitudes_from_records_to_a_release_and_a_report(tmp_path: Path) -> No
         assert cell["lower"] <= low
         assert cell["upper"] is None or cell["upper"] >= high
         assert cell["lower"] <= cell["original"]
-    text = found.report(tmp_path / "firms.html").read_text(encoding="utf-8")
+    text = found.report(folder / "firms.html").read_text(encoding="utf-8")
     assert "suppress" in text
-    found.write_record(tmp_path / "r.json")
-    frame = firms(20_000)
-    again = dc.replay(tmp_path / "r.json", dc.tabulate(frame, hierarchies=hierarchies(), **READING))
+    found.write_record(folder / "r.json")
+    again = dc.replay(folder / "r.json", dc.tabulate(frame, hierarchies=hierarchies(), **READING))
     assert again.same, again.differences[:5]
 
 
+def test_magnitudes_from_records_to_a_release_and_a_report(tmp_path: Path) -> None:
+    released_and_reported(some_firms(), tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("number", [20_000, 100_000])
+def test_magnitudes_of_all_sections(number: int, tmp_path: Path) -> None:
+    released_and_reported(firms(number), tmp_path)
+
+
 def test_unprotected_magnitudes_are_withheld() -> None:
-    found = assessed(20_000, protection="none")
+    found = assessed(firms(20_000), protection="none")
     assert found.verdict == "withhold"
     assert {cell["state"] for cell in found.cells(None)} == {"exact"}
 
 
 def test_holdings_are_counted_as_one() -> None:
-    found = assessed(20_000, protection="none")
+    found = assessed(firms(20_000), protection="none")
     assert found.sensitivity is not None
     levels = {rule.level for rule in found.sensitivity.rules}
     assert levels == {"contributor", "holding"}
@@ -67,17 +88,18 @@ def test_holdings_are_counted_as_one() -> None:
 
 
 @pytest.mark.unmeasured
-def test_a_file_of_a_tabulation_is_assessed(tmp_path: Path) -> None:
+def test_a_file_of_a_tabulation_is_assessed(two_sections: Tabulation, tmp_path: Path) -> None:
     file = tmp_path / "firms.parquet"
-    dc.tabulate(firms(20_000), hierarchies=hierarchies(), **READING).write(file)
+    two_sections.write(file)
     assert dc.assess(file, "business", seed=1, trial=True).verdict == "protect"
     assert dc.assess(file, "business", value="turnover", protection="none").verdict == "withhold"
 
 
 @pytest.mark.unmeasured
-def test_magnitudes_are_compared() -> None:
-    table = dc.tabulate(firms(20_000), hierarchies=hierarchies(), **READING)
-    found = dc.compare(table, [{"name": "suppress", "insiders": ["respondents", "none"]}], policy="business", seed=1)
+def test_magnitudes_are_compared(two_sections: Tabulation) -> None:
+    found = dc.compare(
+        two_sections, [{"name": "suppress", "insiders": ["respondents", "none"]}], policy="business", seed=1
+    )
     # Against outsiders alone, one firm works out what others hide: that is never recommended.
     assert found.recommended is not None
     assert found.points[found.recommended].point.parameters["insiders"] == "respondents"
@@ -85,10 +107,3 @@ def test_magnitudes_are_compared() -> None:
     assert all(point.figure("r2") is None for point in found.points)
     assert found.points[0].figure("determined") == 1
     assert found.points[1].figure("determined") == 0
-
-
-@pytest.mark.long
-def test_a_hundred_thousand_firms(tmp_path: Path) -> None:
-    found = assessed(100_000)
-    found.report(tmp_path / "firms.html")
-    assert found.verdict == "protect"

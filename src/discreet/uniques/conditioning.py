@@ -20,6 +20,8 @@ from discreet.uniques.urn import Urn
 
 UNBOUNDED = np.int64(2**62)
 _RARE = 1e-7
+"""The rarest outside that is taken as a difference: 9 of 16 digits are left of it. Below, the sum over cells is off by
+the square at most and so has 7 digits or more."""
 
 
 class BoundedCells(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -115,6 +116,20 @@ class Stated:
     in_print: BoolArray
     """Zeros that are always published."""
 
+    @property
+    def targets(self) -> IntArray:
+        return np.flatnonzero(self.demands.sensitive)
+
+    @cached_property
+    def readers(self) -> list[tuple[dict[int, tuple[int, int]], Bounds]]:
+        """Outsiders and insiders: the ranges that they know beside those of everybody, and what follows anyway."""
+        everybody: list[dict[int, tuple[int, int]]] = [{} for _ in range(1 + len(self.known.names))]
+        known = self.known
+        for who, at, low, high in zip(known.attacker, known.position, known.low, known.high, strict=True):
+            everybody[int(who) + 1][int(at)] = (int(low), int(high))
+        widest = self.cells.lower, np.where(self.in_print, 0, self.cells.upper)
+        return [(knows, known_to(self, knows, *widest)) for knows in everybody]
+
 
 def stated(case: Case) -> Stated:
     from discreet.protect.suppression.primary import costs_of
@@ -150,15 +165,10 @@ def is_safe(s: Stated, hidden: BoolArray) -> bool:
     seen = cells.listed & ~hidden
     lower, upper = cells.lower.copy(), cells.upper.copy()
     lower[seen] = upper[seen] = cells.values[seen]
-    targets = np.flatnonzero(demands.sensitive)
-    everybody: list[dict[int, tuple[int, int]]] = [{} for _ in range(1 + len(s.known.names))]
-    for who, at, low, high in zip(s.known.attacker, s.known.position, s.known.low, s.known.high, strict=True):
-        everybody[int(who) + 1][int(at)] = (int(low), int(high))
-    for knows in everybody:
-        found = known_to(s, knows, lower, upper, targets)
+    for knows, anyway in s.readers:
+        found = known_to(s, knows, lower, upper)
         # Of no cell must be kept from somebody what they know whatever is suppressed.
-        anyway = known_to(s, knows, cells.lower, np.where(s.in_print, 0, cells.upper), targets)
-        for i in targets.tolist():
+        for i in s.targets.tolist():
             value = int(cells.values[i])
             least, most = int(anyway.lower[i]), int(anyway.upper[i])
             down, up = value - int(demands.lower[i]), value + int(demands.upper[i])
@@ -172,17 +182,16 @@ def is_safe(s: Stated, hidden: BoolArray) -> bool:
     return True
 
 
-def known_to(s: Stated, knows: dict[int, tuple[int, int]], lower: IntArray, upper: IntArray, at: IntArray) -> Bounds:
-    """Return the intervals of cells for somebody who knows the ranges of some beside those of everybody."""
+def known_to(s: Stated, knows: dict[int, tuple[int, int]], lower: IntArray, upper: IntArray) -> Bounds:
+    """Return the intervals of sensitive cells for somebody who knows the ranges of some beside those of everybody."""
     low, high = lower.copy(), upper.copy()
     for i, (least, most) in knows.items():
         low[i], high[i] = max(int(low[i]), least), min(int(high[i]), most)
-    return bounds(replace(s.cells.equations, lower=low, upper=high), at, workers=1)
+    return bounds(replace(s.cells.equations, lower=low, upper=high), s.targets, workers=1)
 
 
-def best(case: Case) -> tuple[int, BoolArray] | None:
+def best(case: Case, s: Stated) -> tuple[int, BoolArray] | None:
     """Return the cheapest safe pattern and its cost; None where there is none."""
-    s = stated(case)
     if any(w.status == "publish" and s.demands.sensitive[s.cells.equations.find(w.cell)] for w in case.method.wishes):
         return None
     n = s.candidates.size

@@ -26,7 +26,7 @@ IMPOSSIBLE = (676, 1196, 1509)
 
 def both_methods(case: Case, s: Stated, seed: int) -> list[Suppressed]:
     """Hold the fast and the optimal method against all patterns; return what they release, nothing where none can."""
-    expected = best(case)
+    expected = best(case, s)
     exact = replace(case.method, method="optimal")
     if expected is None:
         for method in (case.method, exact):
@@ -57,23 +57,24 @@ def compare(seed: int, zeros: Zeros, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_methods_against_all_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = [compare(seed, "published", monkeypatch) for seed in (*range(260), *CROWDS, *IMPOSSIBLE)]
-    assert kinds.count("single") > 80
-    assert kinds.count("insiders") > 25
+    seeds = first_measured((*IMPOSSIBLE, *range(120), *CROWDS), 40)
+    kinds = [compare(seed, "published", monkeypatch) for seed in seeds]
+    assert kinds.count("single") > 40
+    assert kinds.count("insiders") > 15
     assert kinds.count("linked") > 2
     assert kinds.count("infeasible") >= len(IMPOSSIBLE)
 
 
 def test_methods_against_all_patterns_where_zeros_may_be_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = [compare(seed, "suppressible", monkeypatch) for seed in first_measured(range(300, 400))]
-    assert kinds.count("single") > 30
-    assert kinds.count("insiders") > 8
+    kinds = [compare(seed, "suppressible", monkeypatch) for seed in first_measured(range(300, 350))]
+    assert kinds.count("single") > 15
+    assert kinds.count("insiders") > 4
 
 
 @pytest.mark.long
 def test_methods_against_all_patterns_of_many_tables(monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = [compare(seed, "published", monkeypatch) for seed in range(1_000, 17_000)]
-    kinds += [compare(seed, "suppressible", monkeypatch) for seed in range(17_000, 22_000)]
+    kinds = [compare(seed, "published", monkeypatch) for seed in (*range(120, 260), *range(1_000, 17_000))]
+    kinds += [compare(seed, "suppressible", monkeypatch) for seed in (*range(350, 400), *range(17_000, 22_000))]
     assert len(kinds) - kinds.count("none") - kinds.count("large") > 10_000
 
 
@@ -122,9 +123,10 @@ def told(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> boo
 
 
 @pytest.mark.usefixtures("told")
-def test_the_audit_against_the_oracle_where_insiders_were_forgotten() -> None:
+@pytest.mark.parametrize("number", [50, pytest.param(120, marks=pytest.mark.long)])
+def test_the_audit_against_the_oracle_where_insiders_were_forgotten(number: int) -> None:
     verdicts = []
-    for seed in first_measured(range(120)):
+    for seed in first_measured(range(number)):
         case = small_case(seed, insiders=True)
         if case is None:
             continue
@@ -138,13 +140,14 @@ def test_the_audit_against_the_oracle_where_insiders_were_forgotten() -> None:
         fine = not faults(judged, inspect(judged, marked(careless, found).release))
         assert fine == is_safe(s, found.positions), seed
         verdicts.append(fine)
-    assert 20 < verdicts.count(False) < len(verdicts) - 20
+    assert min(verdicts.count(True), verdicts.count(False)) > number // 6
 
 
 @pytest.mark.usefixtures("told")
-def test_the_audit_against_the_oracle_where_cells_were_published_after_all() -> None:
+@pytest.mark.parametrize("number", [60, pytest.param(150, marks=pytest.mark.long)])
+def test_the_audit_against_the_oracle_where_cells_were_published_after_all(number: int) -> None:
     verdicts = []
-    for seed in first_measured(range(150)):
+    for seed in first_measured(range(number)):
         case = small_case(seed)
         if case is None:
             continue
@@ -165,7 +168,7 @@ def test_the_audit_against_the_oracle_where_cells_were_published_after_all() -> 
         fine = not faults(judged, inspect(judged, marked(case.method, judged).release))
         assert fine == is_safe(s, judged.positions), seed
         verdicts.append(fine)
-    assert min(verdicts.count(True), verdicts.count(False)) > 20
+    assert min(verdicts.count(True), verdicts.count(False)) > number // 8
 
 
 def test_large_amounts_in_three_dimensions() -> None:

@@ -65,13 +65,12 @@ def test_respondents_are_in_every_cell_that_they_are_said_to_know(top: int, most
         known = knowledge_of(cells, "respondents", (), None, everything)
         first = np.unique(known.attacker, return_index=True)[1]
         home = [cells.equations.cell(int(i)) for i in known.position[first]]
+        largest = [own[own.turnover == own.turnover.max()] for own in (inside(frame, cell) for cell in home)]
+        firms_of = {int(at): set(inside(frame, cells.equations.cell(int(at))).firm) for at in np.unique(known.position)}
         for who, at, low, high in zip(known.attacker, known.position, known.low, known.high, strict=True):
-            own = inside(frame, home[who])
-            largest = own[own.turnover == own.turnover.max()]
-            cell = cells.equations.cell(int(at))
-            there = inside(frame, cell)
-            assert set(largest.firm) <= set(there.firm), (seed, cell)
-            assert low == largest.turnover.iloc[0]
+            cell, there = cells.equations.cell(int(at)), firms_of[int(at)]
+            assert set(largest[who].firm) <= there, (seed, cell)
+            assert low == largest[who].turnover.iloc[0]
             if high == low:
                 assert len(there) == 1
             outer = {name for name, label in cell.items() if label != "Total"}

@@ -180,8 +180,7 @@ def prove(found: Bounds, position: int, *, upper: bool, deadline: float | None =
 def _complete(found: Bounds, position: int, upper: bool, bound: int, multipliers: dict[int, Fraction]) -> Proof | None:
     """Return the proof by multiples of the equations, with values that were put in traced to where they follow from."""
     equations = found.equations
-    used = expand(equations, found.reduction.derived, position, multipliers)
-    terms = combine(equations, position, used)
+    used, terms = expand(equations, found.reduction.derived, position, multipliers)
     value = evaluate(equations, terms, upper)
     if value is None:
         return None

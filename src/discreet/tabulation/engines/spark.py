@@ -37,7 +37,8 @@ from discreet.tabulation.spec import TableSpec
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 ODD = "{0} IS NULL OR isnan({0}) OR abs({0}) = double('infinity')"
 """What is not a finite number; Spark's NaN is larger than any number and equals itself."""
-STEPS = 4
+STEPS = 3
+"""What is told of: records, codes and cells."""
 SPARSE = 4
 """How many records a base cell has on average where it carries several finest margins, a round choice: with fewer,
 adding up to it first saves next to nothing."""
