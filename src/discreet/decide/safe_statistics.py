@@ -206,7 +206,8 @@ def with_safe(case: Case, time_limit: float | None) -> Case:
     if case.beside is None or not any(one.where == "safe" for one in case.beside.wanted.values()):
         return case
     limits = Limits(case.policy.limits.width, levels=case.levels())
-    return replace(case, beside=SafeStatistics(case.beside.wanted, case.beside.truth, limits, time_limit))
+    beside = case.beside
+    return replace(case, beside=SafeStatistics(beside.wanted, beside.truth, beside.both, limits, time_limit))
 
 
 def apply_beside(
@@ -233,9 +234,11 @@ def alternative(name: str, statistic: Statistic) -> Statistic:
     >>> alternative("ranges", Statistic("percentage", over={"sex": ""}, decimals=1))
     percentage of the figures over sex, rounded down, to multiples of 10
     """
+    # A mean is of published figures alone, however it is rounded.
+    where = "shown" if statistic.measures else "safe"
     if name == "kept":
-        return replace(statistic, where="safe")
+        return replace(statistic, where=where)
     if name == "ranges":
-        return replace(statistic, decimals=0, rounding="down", step=10, where="safe")
+        return replace(statistic, decimals=0, rounding="down", step=10, where=where)
     decimals = 1 if statistic.decimals is None else statistic.decimals
-    return replace(statistic, decimals=0, step=1 if decimals > 0 else 5, where="safe")
+    return replace(statistic, decimals=0, step=1 if decimals > 0 else 5, where=where)
