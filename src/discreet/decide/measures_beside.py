@@ -97,6 +97,11 @@ def by_method(method: object) -> Protects:
                 "means are published beside suppressed sums; protect these by suppression (discreet protect suppress), "
                 "or leave out the statistic"
             )
+        if not method.above_zero:
+            raise RequestError(
+                "where marks may hide zeros or losses, numbers tell which do, and that is not judged; let zeros be "
+                "published (--zeros published, no --least below 0), or leave out the mean"
+            )
         rules = tuple(rule for rule in method.rules if response or isinstance(rule, Threshold | GroupDisclosure))
         if not rules:
             raise _unsaid("no rule", "--rule threshold=3")
