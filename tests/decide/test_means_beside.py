@@ -122,7 +122,19 @@ def read_by_eye(path: Path) -> tuple[list[dict[str, str]], dict[str, dict[Cell, 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_nobody_learns_more_than_the_audit_says(seed: int, tmp_path: Path) -> None:
-    """A reader takes every pair of tables that fits the file: sums, numbers, and the printed means of both."""
+    attack(seed, tmp_path)
+
+
+@pytest.mark.long
+def test_nobody_learns_more_from_many_files(tmp_path: Path) -> None:
+    hidden = [attack(seed, tmp_path) for seed in range(100, 160)]
+    print(f"{sum(map(bool, hidden))} files, {sum(hidden):,} hidden figures")
+    assert sum(hidden) > 100
+
+
+def attack(seed: int, tmp_path: Path) -> int:
+    """Take every pair of tables that fits a file: sums, numbers, and printed means; return how many are hidden."""
+    (tmp_path / "r.csv").unlink(missing_ok=True)
     rng, lines = np.random.default_rng(seed), ["region,branch,id,turnover"]
     for region, branch in product("nsw", "AB"):
         for _ in range(int(rng.integers(1, 5))):
@@ -133,7 +145,7 @@ def test_nobody_learns_more_than_the_audit_says(seed: int, tmp_path: Path) -> No
     if run(*asked, "--statistic", f"mean={MEAN}").code:
         # So few firms cannot always be protected.
         assert not (tmp_path / "r.csv").exists()
-        return
+        return 0
     rows, known = read_by_eye(tmp_path / "r.csv")
     for row in rows:
         both = "x" not in (row["value"], row["records"])
@@ -149,6 +161,7 @@ def test_nobody_learns_more_than_the_audit_says(seed: int, tmp_path: Path) -> No
             found = seen.cell(**labels, **({"measure": measure} if measure == "records" else {}))
             assert (found.lower, found.upper) == (min(values), max(values))
             assert len(values) > 1
+    return sum(value is None for held in known.values() for value in held.values())
 
 
 def test_records_and_replays_and_the_map_know_means(tmp_path: Path) -> None:
