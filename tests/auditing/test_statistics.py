@@ -309,3 +309,10 @@ def test_a_mean_at_the_end_of_the_range_says_all_values(mean: str, values: int |
     ways = {row["cell"]["group"]: row["values"] for row in data_of(found)["cells"]}
     assert (ways.get("A"), ways["B"]) == (values, 4)
     assert found.verdict == ("safe" if values is None else "unsafe")
+
+
+def test_a_proof_that_rests_on_another_one_says_so_whole(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("sex,count,pct\nm,x,3.3\nf,x,x\nTotal,180,100.0\n", encoding="utf-8")
+    found = audit(read_release(tmp_path / "t.csv", statistics={"pct": "percentage, over=sex"}))
+    behind = "[total] − [sex=m] = 180 − 6 = 174 (sex=m: 3.3% of 180 is between 5.85 and 6.03, so 6)"
+    assert found.cell(sex="f").proof == f"sex=f ≥ {behind}; sex=f ≤ {behind}"

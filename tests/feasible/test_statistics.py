@@ -9,7 +9,9 @@ from tests.feasible.statistic_cases import Case, cases, matches, rounded
 from discreet.auditing.audit import audit
 from discreet.auditing.findings import SUBJECTS
 from discreet.feasible.integer_search import SmallGroup
-from discreet.table.statistic import ROUNDINGS, admitted
+from discreet.table.figures import Figures
+from discreet.table.kinds import Kind
+from discreet.table.statistic import ROUNDINGS, Statistic, StatisticColumn, admitted
 
 
 def check(case: Case, *, counted: bool = True) -> int:
@@ -71,3 +73,14 @@ def test_what_rounds_to_a_printed_value_is_admitted_and_nothing_else(rounding: s
             assert inside == matches(value, printed, 1, rounding), (value, printed)
             if rounding != "unknown":
                 assert inside == (rounded(value, 1, rounding) == printed)
+
+
+def test_numbers_that_no_sums_fit_are_ruled_out_at_once() -> None:
+    """Ends of sums that have passed each other are not narrowed for ever."""
+    column = StatisticColumn("m", Statistic("mean", rounding="down", most=3), np.array([[2], [3]]), np.array([5, 5]), 1)
+    shown = Figures.from_array(
+        [None, 0, 2, None], {"a": ["x", "y", "z", "Total"]}, mark=Kind("suppressed", least=0), statistics=(column,)
+    )
+    found = audit(shown, most=2, proofs=0).cell(a="x")
+    # A mean of 0.5 to 0.6 is of two or of four, never of three.
+    assert (found.lower, found.upper, found.values) == (0, 2, 2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -136,3 +137,56 @@ def test_a_statistic_called_like_a_column_is_refused(tmp_path: Path) -> None:
     text = plan.read_text(encoding="utf-8").replace(RATE, RATE.replace("rate=", "count="))
     with pytest.raises(RequestError, match="both called 'count'"):
         run_plan(plan_of(text, folder=tmp_path), RunOptions(tmp_path / "out", SEED))
+
+
+def firms(folder: Path, statistics: str, more: str = "") -> Path:
+    """Write some firms, and a plan of their turnover, with statistics, and of their number."""
+    rng, rows = np.random.default_rng(3), ["region,branch,id,turnover"]
+    for region, branch in product("nsew", "ABC"):
+        rows += [
+            f"{region},{branch},f{len(rows) + i},{1 + int(rng.lognormal(4, 1.2))}"
+            for i in range(int(rng.integers(1, 9)))
+        ]
+    (folder / "firms.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
+    rules = "[rules]\nthreshold = 3\np_percent = 10\n"
+    (folder / "policy.toml").write_text(f'{rules}[[protections]]\nname = "suppress"\n', encoding="utf-8")
+    text = 'period = "2024"\npolicy = "policy.toml"\nledger = "book.sqlite"\n'
+    text += '[records]\nfiles = "firms.csv"\ncontributor = "id"\n'
+    text += table("turnover", ["region", "branch"], value="turnover", statistics=statistics)
+    (folder / "plan.toml").write_text(text + more, encoding="utf-8")
+    return folder / "plan.toml"
+
+
+MEAN = '["mean=mean, of=turnover, per=records", "pct=percentage, over=region"]'
+
+
+def test_means_are_of_two_tables_of_a_plan_and_both_are_in_its_ledger(tmp_path: Path) -> None:
+    plan = firms(tmp_path, MEAN, table("number", ["branch", "region"]))
+    told = run("plan", "run", plan, "-o", tmp_path / "out", "--publish")
+    assert told.code == 0, told.err
+    main, records = read_release(tmp_path / "out" / "turnover.csv").parts()
+    pct, mean = main.statistics
+    assert len(pct) > 0
+    both = ~main.hidden & ~records.hidden
+    assert len(mean) == both.sum() < len(main)
+    assert np.abs(mean.values / 10 - (main.values[both] / records.values[both])).max() <= 0.05 + 1e-9
+    (number,) = read_release(tmp_path / "out" / "number.csv").parts()
+    assert sorted(records.values[~records.hidden].tolist()) == sorted(number.values[~number.hidden].tolist())
+    assert audit(read_release(tmp_path / "out" / "turnover.csv"), proofs=0).verdict == "safe"
+    with Ledger(tmp_path / "book.sqlite") as book:
+        kept = {entry.title: book.release(entry.id).parts() for entry in book.entries()}
+    assert [len(parts) for parts in kept.values()] == [1, 1]
+    assert run("plan", "run", plan, "-o", tmp_path / "out").code == 0
+
+
+@pytest.mark.parametrize(
+    ("statistics", "more", "told"),
+    [
+        (MEAN, "", "no other table shows numbers in the same crossing"),
+        (MEAN, table("number", ["region"]), "no other table shows numbers in the same crossing"),
+        ('["mean=mean, of=profit, per=records"]', "", "name its value"),
+        (MEAN, f'{table("number", ["region", "branch"])}[output]\nformats = ["xlsx"]\n', "take xlsx out of output"),
+    ],
+)
+def test_means_of_what_no_table_shows_are_refused(statistics: str, more: str, told: str, tmp_path: Path) -> None:
+    assert told in refused(run("plan", "check", firms(tmp_path, statistics, more)))

@@ -55,9 +55,10 @@ class Sheet:
         if clock.late:
             return ""
         texts = [side.text(equations) for side in sides if side is not None]
-        said = [text.partition(": ")[2] for text in texts]
-        if len(said) == 2 and said[0] and said[0] == said[1] and self.found.lower[i] == self.found.upper[i]:
-            texts = [f"{equations.describe(i)} = {equations.text(int(self.found.lower[i]))}: {said[0]}"]
+        name, value = equations.describe(i), equations.text(int(self.found.lower[i]))
+        said = [text.removeprefix(f"{name} {sign} {value}: ") for text, sign in zip(texts, "≥≤", strict=False)]
+        if len(said) == 2 and said[0] == said[1] and said[0] != texts[0]:
+            texts = [f"{name} = {value}: {said[0]}"]
         if self.own[k] >= 0:
             texts.append(f"less the own contribution of {equations.text(int(self.own[k]))}")
         return "; ".join(texts)

@@ -79,14 +79,21 @@ class EntryOptions(ReleaseFileOptions):
         in_published("What hidden values are at least; by default above 0 if a table shows zeros.", min=0.0),
     ] = None
 
+    measure: Annotated[
+        str | None,
+        in_published("The column to enter of a file of several, as value or records; each is an entry of its own."),
+    ] = None
+
     def release(self, path: Path) -> Release:
         """Read what is published."""
+        from discreet.feasible.implied_statistics import one_measure
         from discreet.table.release_writer import kind_from_text
 
         given = {"--mark": self.mark, "--least": self.least} if path.suffix.lower() == ".tab" else {}
         if name := next((name for name, one in given.items() if one is not None), None):
             raise RequestError(f"{path} itself states what is hidden; {name} is for other files, leave it out")
-        return self.releases([path], self.least, kind=kind_from_text(self.published_as or "exact"))[0]
+        found = self.releases([path], self.least, kind=kind_from_text(self.published_as or "exact"))[0]
+        return found if self.measure is None else one_measure(found, self.measure)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from discreet.decide.known_cells import Known
 from discreet.decide.policy import Policy, make_text
 from discreet.decide.protections import make_method, parse_method
 from discreet.decide.provenance import digest
-from discreet.decide.released_statistics import ReleasedStatistics
+from discreet.decide.released_statistics import NOTHING, ReleasedStatistics
 from discreet.decide.safe_statistics import ALTERNATIVES, SafeStatistics, alternative, apply_beside
 from discreet.decide.subject import Case
 from discreet.decide.verdict import check, failed
@@ -276,13 +276,13 @@ def _with_alternative(case: Case, point: GridPoint, plan: ComparisonPlan) -> tup
         return case, parameters
     require([way], ALTERNATIVES, "statistics are not")
     if way == "dropped":
-        return replace(case, beside=replace(case.beside, wanted={})), parameters
+        return replace(case, beside=replace(case.beside, wanted={}, both=NOTHING)), parameters
     wanted = {name: alternative(way, one) for name, one in case.beside.wanted.items()}
     limits = Limits(case.policy.limits.width, levels=case.levels())
-    plain = ReleasedStatistics.of(case.subject.figures(), wanted)
-    return replace(
-        case, beside=SafeStatistics(wanted, plain.truth, limits, plan.time_limit, case.beside.truth)
-    ), parameters
+    before = case.beside
+    plain = ReleasedStatistics.of(case.subject.figures(), wanted, before.both)
+    beside = SafeStatistics(wanted, plain.truth, before.both, limits, plan.time_limit, before.truth)
+    return replace(case, beside=beside), parameters
 
 
 def with_alternatives(points: Sequence[GridPoint], statistics: Mapping[str, object]) -> tuple[GridPoint, ...]:

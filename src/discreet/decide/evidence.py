@@ -64,7 +64,7 @@ def gather(
     subject, policy = case.subject, case.policy
     release = release if case.beside is None else case.beside.beside(release)
     # What follows from the figures tells nothing; it is checked against them and left out.
-    listed = Listed.of(case, _without_implied(release))
+    listed = Listed.of(case, _told(case, release))
     asked: dict[str, Any] = {"about": listed.about(), "sums": listed.sums(), **effort.searching()}
     audited = run_audit(
         listed.told,
@@ -106,10 +106,12 @@ def gather(
     )
 
 
-def _without_implied(release: Release) -> Release:
+def _told(case: Case, release: Release) -> Release:
     """Return a release without statistics that follow from figures shown beside them."""
     if not any(part.statistics for part in release.parts()):
         return release
+    if case.beside is not None:
+        return case.beside.told(release)
     return replace(release, figures=without_implied(release.parts()))
 
 

@@ -11,36 +11,69 @@ from discreet.auditing.audit import LOOSE, UNJUDGED
 from discreet.auditing.audit_result import Audit
 from discreet.auditing.findings import RANK, SUBJECTS
 from discreet.core.errors import RequestError
+from discreet.decide.measures_beside import MeasuresBeside
+from discreet.feasible.implied_statistics import without_implied
 from discreet.table.figures import Figures
-from discreet.table.published_statistics import with_published
+from discreet.table.published_statistics import exact_or_above_zero, with_published
 from discreet.table.release import Release
 from discreet.table.statistic import Statistic
 from discreet.utility.statistic_loss import StatisticLoss, statistic_loss
 
+NOTHING = MeasuresBeside()
+
 
 @dataclass(frozen=True, eq=False)
 class ReleasedStatistics:
-    """The statistics that are wanted beside a table, and the table as it is, with margins and all of them."""
+    """The statistics that are wanted beside a table, and the table as it is, with margins and all of them.
+
+    ``both`` are what means are computed from beside the figures, as it is and as it is published.
+    """
 
     wanted: Mapping[str, Statistic]
     truth: Figures
+    both: MeasuresBeside = NOTHING
+
+    @property
+    def measures(self) -> tuple[Figures, ...]:
+        """The measures beside the figures, as they are published."""
+        return self.both.published
 
     @classmethod
-    def of(cls, truth: Figures, wanted: Mapping[str, Statistic]) -> ReleasedStatistics:
+    def of(
+        cls, truth: Figures, wanted: Mapping[str, Statistic], measures: MeasuresBeside = NOTHING
+    ) -> ReleasedStatistics:
         """Compute the statistics of a table that is published as it is."""
         every = {name: replace(one, threshold=0, extremes=True) for name, one in wanted.items()}
-        (whole,) = with_published(Release.of(truth), every).parts()
+        whole = with_published(Release.of([truth, *measures.true]), every).parts()[0]
         silent = next((column.name for column in whole.statistics if not len(column)), None)
         if silent is not None:
             raise RequestError(
                 f"no cell of the table has a {wanted[silent].kind} {silent!r} ({wanted[silent]}); correct its "
                 "definition (statistics=, --statistic)"
             )
-        return cls(dict(wanted), whole)
+        return cls(dict(wanted), whole, measures)
 
     def beside(self, release: Release) -> Release:
-        """Return a release with the statistics of the figures that it publishes."""
-        return with_published(release, self.wanted)
+        """Return a release with the statistics of the figures that it publishes, and what else they are computed from.
+
+        Means stand beside exact and hidden figures only: what numbers tell of rounded or perturbed sums is not judged.
+        """
+        parts = release.parts()
+        if not self.measures:
+            return with_published(release, self.wanted)
+        if len(parts) == 1 and all(exact_or_above_zero(part) for part in (*parts, *self.measures)):
+            return with_published(replace(release, figures=(*parts, *self.measures)), self.wanted)
+        return with_published(release, {name: one for name, one in self.wanted.items() if not one.measures})
+
+    def told(self, release: Release) -> Release:
+        """Return what is judged of a release beside which all this stands: the rest follows, or is certified.
+
+        Measures that no statistic ties to the figures any more say nothing of them.
+        """
+        parts = without_implied(release.parts())
+        if self.measures and not any(part.statistics for part in parts):
+            parts = tuple(part for part in parts if not part.measure)
+        return replace(release, figures=parts)
 
     def lost(self, release: Release) -> tuple[StatisticLoss, ...]:
         """Return what a release keeps of each."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.decide.measures_beside import by_policy, measures_beside
 from discreet.decide.policy import Policy, group_rule
 from discreet.decide.released_statistics import ReleasedStatistics
 from discreet.measures.risk import risk
@@ -24,7 +25,7 @@ from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import recode
 from discreet.table.release import Release
 from discreet.table.space import WHOLE
-from discreet.table.statistic import statistics_of
+from discreet.table.statistic import Statistic, statistics_of
 from discreet.table.tabulation import Tabulation
 
 
@@ -170,7 +171,7 @@ class Case:
     @classmethod
     def of(cls, subject: Subject, policy: Policy, statistics: Mapping[str, Any] | None = None) -> Case:
         """Judge and measure a table before anything of it is published."""
-        beside = ReleasedStatistics.of(subject.figures(), statistics_of(statistics)) if statistics else None
+        beside = _beside(subject, policy, statistics_of(statistics)) if statistics else None
         found, table = _judged(subject, policy), subject.table
         before = risk(table, weights=policy.weights) if table is not None and table.possible > 1 else None
         return cls(subject, policy, found, before, beside)
@@ -237,6 +238,13 @@ class Case:
         totals = {axis.name: axis.total for axis in here.axes}
         for i in cells.tolist():
             yield {name: WHOLE if code == totals[name] else code for name, code in here.label(i).items()}
+
+
+def _beside(subject: Subject, policy: Policy, wanted: Mapping[str, Statistic]) -> ReleasedStatistics:
+    """Return the statistics that are wanted, with what they are computed from protected under the policy."""
+    cells, figure = subject.tabulation, subject.response
+    measures = measures_beside(cells, figure, wanted, by_policy(policy), policy.limits.width)
+    return ReleasedStatistics.of(subject.figures(), wanted, measures)
 
 
 def _judged(subject: Subject, policy: Policy) -> Sensitivity | None:

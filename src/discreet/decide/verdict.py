@@ -102,9 +102,12 @@ def _statistics(evidence: Evidence) -> list[Check]:
         return [Check("statistics", False, text, len(evidence.objections), 0, brief="statistics are not safe")]
     if evidence.statistics:
         told = "; ".join(map(str, evidence.statistics))
-        return [
-            Check("statistics", True, f"statistics are those of the published figures, and reveal no more ({told})")
-        ]
+        text = f"statistics are those of the published figures, and reveal no more ({told})"
+        measures = [part for part in evidence.release.parts() if part.measure]
+        if measures:
+            hidden = ", ".join(f"{one.measure} ({int(one.hidden.sum()):,} hidden)" for one in measures)
+            text += f"; what else they are computed from is published too, suppressed by the same rules: {hidden}"
+        return [Check("statistics", True, text)]
     told = ", ".join(f"{column.name} ({len(column):,})" for column in columns)
     return [Check("statistics", True, f"statistics beside the figures were audited with them: {told}")]
 

@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from discreet.core.errors import RequestError, require
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.table.figures import Figures
 from discreet.table.grid import Grid, locate
+from discreet.table.release import Release
 from discreet.table.statistic import StatisticColumn
 
 LARGEST = 2.0**62
@@ -49,6 +51,31 @@ def _left(part: Figures, parts: Sequence[Figures]) -> Figures:
         )
         columns += [left] if keep.any() or statistic.is_share else []
     return replace(part, statistics=tuple(columns)).telling()
+
+
+def one_measure(release: Release, name: str) -> Release:
+    """Return one measure of a release by itself, without the statistics that follow from it and others.
+
+    Raises:
+        RequestError: it is no measure, or a statistic says more than the figures beside it.
+
+    >>> both = {"sex": ["m", "f"]}
+    >>> sums, numbers = Figures.from_array([90, 40], both), Figures.from_array([3, 2], both, measure="records")
+    >>> one_measure(Release.of([sums, numbers]), "records").parts()[0].values.tolist()
+    [3, 2]
+    """
+    parts = release.parts()
+    named = {part.measure or part.figure: part for part in parts}
+    require([name], named, "the release has no measure")
+    left = (column for part in without_implied(parts) for column in part.statistics if column.statistic.measures)
+    if (more := next(left, None)) is not None:
+        raise RequestError(
+            f"{more.name} says more than the figures beside it, and would be lost; audit the file as it is "
+            "(discreet audit)"
+        )
+    part = named[name]
+    own = tuple(column for column in part.statistics if not column.statistic.measures)
+    return replace(release, figures=(replace(part, measure="", statistics=own),))
 
 
 class _Shown(NamedTuple):

@@ -35,6 +35,8 @@ JOINT_STEPS = 60_000
 open, and called incomplete."""
 MOST_CELLS = 512
 """The most cells that groups are looked for in."""
+ROUNDS = 50
+"""How often sums of pieces narrow each other before values are tried. A round choice: it only saves work."""
 MOST_SETS = 200
 """The most pieces whose sums are worked out before values are tried: differences of groups, and of these."""
 
@@ -315,9 +317,11 @@ def _closed(told: list[_Bounded], number: Sequence[int], floor: int, ceiling: in
 
     for one in told:
         note(one.atoms, one.least, one.most)
-    changed = True
-    while changed and len(sums) < MOST_SETS:
+    for _ in range(ROUNDS):
         changed = False
+        # Ends that have passed each other would go on passing each other.
+        if len(sums) >= MOST_SETS or any(low > high for low, high in sums.values()):
+            break
         for whole, part in product(list(sums), repeat=2):
             if part < whole:
                 (low, high), (least, most) = sums[whole], sums[part]
@@ -326,6 +330,8 @@ def _closed(told: list[_Bounded], number: Sequence[int], floor: int, ceiling: in
                 left = sums[rest]
                 changed |= note(part, low - left[1] if left[1] < UNBOUNDED else -UNBOUNDED, high - left[0])
                 changed |= note(whole, least + left[0], min(most + left[1], UNBOUNDED))
+        if not changed:
+            break
     if any(low > high for low, high in sums.values()):
         return None
     known = {one.atoms for one in told}

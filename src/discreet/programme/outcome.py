@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
 from discreet.core.errors import DiscreetError
 from discreet.core.files import file_sha256, write_text, write_whole
 from discreet.core.json_types import Json
@@ -18,9 +16,9 @@ from discreet.decide.provenance import versions
 from discreet.decide.verdict import RANK
 from discreet.programme.cluster_work import ClusterOutcome, TableOutcome
 from discreet.programme.labels import of_file, presentation
+from discreet.programme.means import means_beside, published_figures
 from discreet.programme.overview import header_of, overview_page
 from discreet.programme.plan_model import RECORD, Programme
-from discreet.table.figures import Figures
 from discreet.table.presentation import FORMATS
 from discreet.table.release import Release
 
@@ -119,8 +117,9 @@ class ProgrammeOutcome(Result):
             value = "value" if one.variable else "count"
             shown = [published_figures(part) for part in one.release.parts()]
             for table, part in zip(one.tables, shown, strict=True):
+                parts = means_beside(self.plan, self.clusters, table.name) or (part,)
                 for form in self.plan.output.formats:
-                    yield f"{table.name}{ENDINGS[form]}", form, replace(one.release, figures=(part,)), value
+                    yield f"{table.name}{ENDINGS[form]}", form, replace(one.release, figures=parts), value
             if self.plan.output.workbook:
                 yield f"{one.name}.xlsx", "xlsx", replace(one.release, figures=tuple(shown)), value
 
@@ -168,24 +167,3 @@ class ProgrammeOutcome(Result):
             return None
         policy = Policy.load(plan.place(plan.policy) if plan.policy.endswith(".toml") else plan.policy)
         return cls(plan, policy, clusters, folder, inputs, 0)
-
-
-def published_figures(part: Figures) -> Figures:
-    """Return the figures of a table without the labels that are the same in all of it.
-
-    >>> shown = Figures.from_array([[3], [5]], {"sex": ["m", "f"], "indicator": ["lettuce"]})
-    >>> published_figures(shown).names
-    ('sex',)
-    """
-    names = list(part.names)
-    fixed = [name for name in names[1:] if len(part.labels[name]) == 1]
-    if not fixed:
-        return part
-    kept = [k for k, name in enumerate(names) if name not in fixed]
-    return replace(
-        part,
-        labels={names[k]: part.labels[names[k]] for k in kept},
-        codes=np.ascontiguousarray(part.codes[:, kept]),
-        statistics=tuple(replace(one, codes=one.codes[:, kept]) for one in part.statistics),
-        hierarchies={name: trees for name, trees in part.hierarchies.items() if name not in fixed},
-    )

@@ -12,6 +12,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from discreet.core.errors import DiscreetError, RequestError, nearest, require
+from discreet.decide.measures_beside import RECORDS
 from discreet.decide.policy import Policy
 from discreet.decide.protections import make_method, parse_method
 from discreet.programme.crossings import FINEST, Cluster, Crossing, clusters_of
@@ -20,7 +21,7 @@ from discreet.rules import Threshold
 from discreet.table.hierarchy import TOTAL
 from discreet.table.presentation import Presentation
 from discreet.table.published_statistics import computable
-from discreet.table.statistic import Statistic
+from discreet.table.statistic import Statistic, statistics_of
 
 Name = Annotated[str, Field(min_length=1)]
 Names = tuple[Name, ...]
@@ -114,8 +115,18 @@ class TablePart(PlanPart):
 
     @property
     def defined(self) -> dict[str, Statistic]:
-        """Its statistics, by column."""
-        return computable(self.statistics)
+        """Its statistics of its own figures, by column."""
+        return {name: one for name, one in self._stated.items() if not one.measures}
+
+    @property
+    def means(self) -> dict[str, Statistic]:
+        """Its statistics of its own figures and those of other tables, by column."""
+        return {name: one for name, one in self._stated.items() if one.measures}
+
+    @property
+    def _stated(self) -> dict[str, Statistic]:
+        stated = statistics_of(self.statistics)
+        return computable(stated, [name for one in stated.values() for name in one.measures])
 
 
 class OutputPart(PlanPart):
@@ -244,6 +255,16 @@ class Programme(PlanPart):
             levels[dimension] = max(level, levels.get(dimension, 0))
         return Crossing(table.name, root, value, table.period, levels, dict(table.where), ties.tied(root))
 
+    def partner(self, table: TablePart, measure: str) -> TablePart | None:
+        """Return the table of another measure that crosses the same, of the same people and time; None without one."""
+        own, value = self.crossing(table), None if measure == RECORDS else measure
+        for one in self.tables:
+            if one.value == value and one is not table and self.weight(one) is None:
+                other = self.crossing(one)
+                if (other.levels, other.where, other.period) == (own.levels, own.where, own.period):
+                    return one
+        return None
+
     def clusters(self) -> tuple[Cluster, ...]:
         """Return which tables are one problem."""
         return clusters_of([self.crossing(table) for table in self.tables])
@@ -316,6 +337,7 @@ class Programme(PlanPart):
     def _faults_of_statistics(self, table: TablePart, dimensions: list[str]) -> Iterator[str]:
         try:
             defined = table.defined
+            yield from self._faults_of_means(table)
         except DiscreetError as error:
             yield str(error)
             return
@@ -327,6 +349,22 @@ class Programme(PlanPart):
                     yield f"{name}: there is no dimension {over!r}; {nearest(over, dimensions)}"
         if defined and "tab" in self.output.formats:
             yield "files of τ-ARGUS have no place for statistics; take tab out of output.formats"
+
+    def _faults_of_means(self, table: TablePart) -> Iterator[str]:
+        """Yield what is wrong with means: they are of two tables of the plan."""
+        for name, one in table.means.items():
+            if table.file is not None:
+                yield f"{name}: means are of records, and the table is a file; leave it out"
+            elif table.value is None or table.value not in one.measures:
+                yield f"{name}: it is a {one}, and the table is of {table.value or 'numbers'}; name its value (of=)"
+            for measure in one.measures:
+                if measure != table.value and self.partner(table, measure) is None:
+                    what = "numbers" if measure == RECORDS else measure
+                    yield f"{name}: no other table shows {what} in the same crossing; add one without weights"
+        odd: list[str] = [form for form in self.output.formats if form not in ("csv", "parquet")]
+        odd += ["workbook"] if self.output.workbook else []
+        if table.means and odd:
+            yield f"means stand beside numbers in .csv and .parquet files; take {odd[0]} out of output"
 
     def _faults_of_texts(self) -> Iterator[Fault]:
         """Yield texts that go into reports, files and the ledger, and cannot be printed."""

@@ -30,6 +30,7 @@ from discreet.decide.policy import Policy
 from discreet.decide.provenance import digest, versions
 from discreet.programme.cluster_work import ClusterOutcome, Task, work_on
 from discreet.programme.finished import finished_clusters
+from discreet.programme.means import with_means
 from discreet.programme.originals import RecordsOfPlan
 from discreet.programme.outcome import ProgrammeOutcome
 from discreet.programme.periods import Before, Steady, outcomes_in, plan_in
@@ -76,7 +77,7 @@ def run_plan(plan: Programme, options: RunOptions | None = None) -> ProgrammeOut
     ]
     tasks = _steady(plan, policy, tasks)
     outcomes, fresh = _worked(tasks, kept, how)
-    joint = _beside_the_ledger(plan, policy, outcomes, how)
+    joint = with_means(plan, _beside_the_ledger(plan, policy, outcomes, how))
     found = ProgrammeOutcome(plan, policy, tuple(joint), folder, inputs, fresh)
     found.write()
     return found

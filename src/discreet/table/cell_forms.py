@@ -22,6 +22,10 @@ FORMS = {
 }
 
 
+WITH_NUMBERS = ("interval", "brackets", "note", "thousands", "comma")
+"""Forms of cells that hold numbers, perhaps not written plainly."""
+
+
 def form_of(text: str) -> str:
     """Return the form of a cell, ``"number"`` for a plain one, and nothing for a label.
 
@@ -59,11 +63,6 @@ inside=cases')", "cases: <5 is a mark; say so (--mark '<5=1..4')"]
         elif form == "interval":
             how = f"--statistic 'NAME=other, inside={column}'"
             found.setdefault(form, f"{text} is a value with an interval, which is not judged; say so ({how})")
-        elif form in ("thousands", "comma"):
-            gap = FORMS["thousands"].fullmatch(text)
-            example = f"1{gap[1]}234,5" if gap is not None and (gap[2] or ",").startswith(",") else "1234,5"
-            example = f"1{gap[1]}234.5" if gap is not None and (gap[2] or "").startswith(".") else example
-            found["numbers"] = f"{text} is a number; say how numbers are written (--numbers {example!r})"
         elif form == "note":
             signs = "".join(dict.fromkeys(sign for one in texts for sign in one if sign in SIGNS))
             found.setdefault(form, f"{text} is a number with a note; name the signs (--notes {signs!r})")
@@ -72,4 +71,23 @@ inside=cases')", "cases: <5 is a mark; say so (--mark '<5=1..4')"]
             found.setdefault(text, f"{text} is a mark; say so (--mark '{text}=1..{most}')")
         elif form == "word":
             found.setdefault(text, f"{text} is a mark; say so (--mark {text!r})")
+    if odd := _odd_number(texts):
+        found["numbers"] = f"{odd[0]} is a number; say how numbers are written (--numbers {odd[1]!r})"
     return [f"{column}: {told}" for told in found.values()]
+
+
+def _odd_number(texts: Sequence[str]) -> tuple[str, str] | None:
+    """Return a number that is not written plainly, and how all are written: 1 234,5; None where none is odd.
+
+    >>> _odd_number(["19 (6.1%)", "1 234 (93.9%)"]), _odd_number(["12,3 [10,1–14,5]"]), _odd_number(["19 (6.1%)", "x"])
+    (('1 234', '1 234.5'), ('12,3', '1234,5'), None)
+    """
+    forms = {text: form_of(text) for text in texts}
+    inside = (one for text, form in forms.items() if form in WITH_NUMBERS for one in re.findall(NUMBER, text))
+    found = {one: form_of(one) for one in (number.strip().rstrip("%‰ ") for number in inside)}
+    odd = [one for one, form in found.items() if form in ("thousands", "comma")]
+    if not odd:
+        return None
+    gaps = [gap[1] for one in odd if (gap := FORMS["thousands"].fullmatch(one)) is not None]
+    point = any("." in one for one in found) and not any("," in one for one in found)
+    return odd[0], f"1{gaps[0] if gaps else ''}234{'.' if point else ','}5"

@@ -296,6 +296,10 @@ class Figures(Copied):
             return self
         return replace(self, kinds=tuple(kind.above_zero() for kind in self.kinds))
 
+    def marked_as(self, mark: Kind) -> Figures:
+        """Return the figures with one meaning of all their marks."""
+        return replace(self, kinds=tuple(mark if kind.hidden else kind for kind in self.kinds))
+
     def telling(self) -> Figures:
         """Return the figures without sums of other figures, which add nothing to them but below statistics.
 

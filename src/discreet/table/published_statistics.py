@@ -1,11 +1,12 @@
 """Statistics of a release: computed from the figures that it publishes, and shown where all of these are.
 
-Such a statistic says nothing that the figures beside it do not say already.
+Such a statistic says nothing that the figures beside it do not say already. A mean is of a sum and a number: both are
+published, each a measure of its own, and the mean is there where neither is hidden.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -28,30 +29,84 @@ def with_published(release: Release, definitions: Definitions) -> Release:
 
     Args:
         release: the release.
-        definitions: percentages, rates, ratios, differences, growth, indices and cumulative percentages, by column.
+        definitions: percentages, rates, ratios, differences, growth, indices and cumulative percentages of the figures
+            themselves, and means of two measures of the release, by column.
 
     >>> shown = Figures.from_array([3, 5, None, 10], {"sex": ["m", "f", "o", "Total"]})
     >>> found = with_published(Release.of(shown), {"pct": "percentage, over=sex"}).parts()[0].statistics[0]
     >>> [found.text(row) for row in range(len(found))]
     ['30.0%', '50.0%', '100.0%']
     """
-    defined = computable(definitions)
-    parts = release.listed()
+    every = release.listed()
+    parts, others = tuple(one for one in every if not one.measure), tuple(one for one in every if one.measure)
+    defined = computable(definitions, tuple(one.measure for one in others))
+    if others:
+        _refuse_unlike(parts, others)
     if not release.figures and any(one.constant is None for one in defined.values()):
         parts = tuple(_with_margins(part) for part in parts)
-    return replace(release, figures=tuple(_with_columns(part, defined) for part in parts))
+    return replace(release, figures=(*(_with_columns(part, others, defined) for part in parts), *others))
 
 
-def computable(definitions: Definitions) -> dict[str, Statistic]:
-    """Return definitions, and refuse those that the figures of one release do not say enough for."""
+def computable(definitions: Definitions, measures: Sequence[str] = ()) -> dict[str, Statistic]:
+    """Return definitions, and refuse those that the figures of one release do not say enough for.
+
+    ``measures`` are what is published beside the figures. Means are of two of them; what else readers know of one
+    measure by another, as that it is a part of it, would have to be judged.
+    """
     defined = statistics_of(definitions)
     for name, one in defined.items():
-        if not one.linear or one.of_values or one.measures or one.inside or one.ending or one.rounding == "unknown":
+        odd = not one.linear or one.of_values or one.inside or one.ending or one.rounding == "unknown"
+        if odd or (one.measures and not measures):
             raise RequestError(
                 f"{name} is a {one}, which cannot be computed from the figures of one release; publish percentages, "
-                "rates, ratios, differences or growth of the figures themselves"
+                "rates, ratios, differences or growth of the figures themselves, or, of sums, their means "
+                "(mean, of=turnover, per=records)"
+            )
+        if not one.measures:
+            continue
+        plain = one.kind == "mean" and one.constant is None and not one.over and not one.along
+        if not plain or one.where != "shown" or one.least != 0 or one.most is not None:
+            raise RequestError(
+                f"{name} is a {one} of two measures; beside a release means are published, where both are shown and "
+                "nothing is known of their values (mean, of=turnover, per=records): leave out range= and where="
             )
     return defined
+
+
+def _refuse_unlike(parts: Sequence[Figures], others: Sequence[Figures]) -> None:
+    """Refuse measures that are not told of the same cells in the same unit, or that tell of each other's marks.
+
+    Where no hidden figure can be 0 and cells that nobody is in have no row, one measure says nothing of another: any
+    amount fits any number of respondents. Of rounded and perturbed figures, and of marks that may be zeros, it may.
+    """
+    for one in (*parts, *others):
+        if (
+            len(parts) != 1
+            or dict(one.labels) != dict(parts[0].labels)
+            or not np.array_equal(one.codes, parts[0].codes)
+        ):
+            raise RequestError(
+                f"{one.measure or one.name} is told of other cells than the figures; publish statistics of the figures "
+                "themselves, or one table at a time"
+            )
+        if one.decimals:
+            raise RequestError(
+                f"{one.measure or one.figure} has {one.decimals} decimals; means are judged over integers: give "
+                "amounts in a smaller unit"
+            )
+        if not exact_or_above_zero(one):
+            kinds = [one.kinds[i] for i in np.unique(one.kind).tolist()]
+            raise RequestError(
+                f"{one.measure or one.figure} is published as {', '.join(kind.phrase for kind in kinds)}; what numbers "
+                "and amounts then tell about each other is not judged: suppress, with zeros published, or leave out "
+                "the mean"
+            )
+
+
+def exact_or_above_zero(part: Figures) -> bool:
+    """Say whether all figures are exact, or hidden and known to be above 0: so one measure says nothing of another."""
+    kinds = [part.kinds[i] for i in np.unique(part.kind).tolist()]
+    return all(kind.exact or kind.hidden for kind in kinds) and not (part.ranges()[0][part.hidden] < 1).any()
 
 
 def _with_margins(part: Figures) -> Figures:
@@ -84,21 +139,23 @@ def _with_margins(part: Figures) -> Figures:
     )
 
 
-def _with_columns(part: Figures, defined: Mapping[str, Statistic]) -> Figures:
-    return replace(part, statistics=tuple(_computed(part, name, one) for name, one in defined.items()))
+def _with_columns(part: Figures, others: Sequence[Figures], defined: Mapping[str, Statistic]) -> Figures:
+    return replace(part, statistics=tuple(_computed(part, others, name, one) for name, one in defined.items()))
 
 
-def _computed(part: Figures, name: str, statistic: Statistic) -> StatisticColumn:
+def _computed(part: Figures, others: Sequence[Figures], name: str, statistic: Statistic) -> StatisticColumn:
     """Return a statistic for every row of which all figures are shown."""
     decimals = 1 if statistic.decimals in (None, PRINTED) else int(statistic.decimals or 0)
     made_of = "values" if all(part.kinds[i].exact or part.kinds[i].hidden for i in np.unique(part.kind)) else "figures"
     statistic = replace(statistic, decimals=decimals, made_of=made_of)
     rows = np.flatnonzero(_stands(part, statistic))
     column = StatisticColumn(name, statistic, part.codes[rows], np.zeros(rows.size, np.int64), decimals)
-    layout = lay_out((replace(part, statistics=()),), (), None)
+    layout = lay_out((replace(part, statistics=()), *others), (), None)
     whole = replace(part, statistics=(column,))
-    measured = MeasuredPositions(layout.space, layout.positions, (whole,), part.decimals)
-    known, values = _known(part, layout.positions, measured)
+    measured = MeasuredPositions(layout.space, layout.positions, (whole, *others), part.decimals)
+    # Measures are in the order of their tables.
+    each = [_known(one, layout.positions, measured) for one in (part, *others)]
+    known, values = np.concatenate([one for one, _ in each]), np.concatenate([one for _, one in each])
     above, below = measured.above(whole, column), None
     if statistic.constant is None:
         below = measured.below(whole, column)

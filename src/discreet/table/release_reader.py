@@ -25,7 +25,16 @@ from discreet.table.frames import plain_columns, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
 from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind, Marked
 from discreet.table.release import Release
-from discreet.table.release_writer import GROUPS, MERGES, ROWS, SUMS, TRIAL_MARK, groups_from_text, kind_from_text
+from discreet.table.release_writer import (
+    BESIDE,
+    GROUPS,
+    MERGES,
+    ROWS,
+    SUMS,
+    TRIAL_MARK,
+    groups_from_text,
+    kind_from_text,
+)
 from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, STATES, Layout, roles
 from discreet.table.statistic import Statistic, statistics_of
 from discreet.table.statistic_reader import (
@@ -190,24 +199,29 @@ def _release(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Release:
         return Release.of(_figures(arrow, where, how))
     stated = pc.fill_null(arrow[PUBLISHED_AS].cast(pa.string()), "")
     trial = any(text.endswith(TRIAL_MARK) for text in pc.unique(stated).to_pylist())
-    plain, merged, sums, defined = _without_groups(stated)
+    plain, merged, sums, defined, beside = _without_groups(stated)
     if defined and not how.get("statistics"):
         how = {**how, "statistics": statistics_of(defined)}
     arrow = arrow.set_column(arrow.column_names.index(PUBLISHED_AS), PUBLISHED_AS, plain)
     known = {**(how.get("hierarchies") or {}), **(how.get("merged") or {})}
     groups = {name: {**sums.get(name, {}), **merged.get(name, {})} for name in {**sums, **merged} if name not in known}
-    release = Release.of(_figures(arrow, where, how, groups))
+    parts = [
+        one.marked_as(beside[one.measure]) if one.measure in beside else one
+        for one in _figures(arrow, where, how, groups)
+    ]
+    release = Release.of(parts)
     if merged:
         recoding = {n: {part: group for group, parts in found.items() for part in parts} for n, found in merged.items()}
         release = replace(release, parameters={"recoding": recoding})
     return release.as_trial() if trial else release
 
 
-def _without_groups(stated: pa.ChunkedArray) -> tuple[pa.Array, Groups, Groups, list[str]]:
-    """Return how figures were made without what else is said, merged groups, sums, and definitions of statistics."""
+def _without_groups(stated: pa.ChunkedArray) -> tuple[pa.Array, Groups, Groups, list[str], dict[str, Kind]]:
+    """Return how figures were made without what else is said: merged groups, sums, statistics, marks of measures."""
     coded = stated.combine_chunks().dictionary_encode()
     found: dict[str, dict[str, dict[str, list[str]]]] = {MERGES: {}, SUMS: {}}
     kinds, defined = [], []
+    beside: dict[str, Kind] = {}
     for text in coded.dictionary.to_pylist():
         kind, *said = re.split(GROUPS, text.removesuffix(TRIAL_MARK))
         kinds.append(kind)
@@ -215,9 +229,13 @@ def _without_groups(stated: pa.ChunkedArray) -> tuple[pa.Array, Groups, Groups, 
             if word == STATES:
                 defined.append(groups)
                 continue
+            if word == BESIDE:
+                name, _, mark = groups.rpartition(": ")
+                beside[name] = kind_from_text(mark)
+                continue
             for name, below in groups_from_text(groups).items():
                 found[word].setdefault(name, {}).update(below)
-    return pa.array(kinds, pa.string()).take(coded.indices), found[MERGES], found[SUMS], defined
+    return pa.array(kinds, pa.string()).take(coded.indices), found[MERGES], found[SUMS], defined, beside
 
 
 def _figures(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +23,10 @@ from discreet.table.arrow_files import Backend, Formulas, frame_from_arrow, labe
 from discreet.table.figures import Figures, decimal_texts
 from discreet.table.flagged_writer import flagged, sdmx
 from discreet.table.frequencies import Frequencies
-from discreet.table.kinds import Kind
+from discreet.table.kinds import SUPPRESSED, Kind
 from discreet.table.presentation import PLAIN, Presentation
 from discreet.table.roles import ENDS, PUBLISHED_AS, STATES
+from discreet.table.statistic import Statistic
 from discreet.table.tab_writer import tab_files, write_tab_files
 from discreet.table.workbook_writer import workbook
 
@@ -34,7 +36,9 @@ TRIAL_MARK = " trial"
 """What the column ``published_as`` of a CSV file says after the kinds of figures of a trial."""
 MERGES, SUMS = " merges ", " sums "
 """What it says after that, in the first row of a category: which were merged into it, or which add up to it."""
-GROUPS = f"({MERGES}|{SUMS}|{STATES})"
+BESIDE = " beside "
+"""What it says in the first row of a measure beside the figures: its column, and what a mark in it means."""
+GROUPS = f"({MERGES}|{SUMS}|{STATES}|{BESIDE})"
 
 ROWS = "rows"
 """What the column ``published_as`` of a CSV file calls the number of its rows."""
@@ -57,10 +61,11 @@ def write_figures(
     """
     file = Path(path)
     form = style.format_of(file)
-    _refuse_beside(parts, form, value)
+    parts, others = [one for one in parts if not one.measure], [one for one in parts if one.measure]
+    _refuse_beside(parts, others, form, value)
     names = [file] if len(parts) == 1 else [file.with_stem(f"{file.stem}-{i}") for i in range(1, len(parts) + 1)]
     only = inner if len(parts) == 1 else None
-    notes = [{"kind": "release", "schema": SCHEMA, **about, **_note(part, value, only)} for part in parts]
+    notes = [{"kind": "release", "schema": SCHEMA, **about, **_note(part, others, value, only)} for part in parts]
     if form == "xlsx":
         book = workbook(parts, notes, style, defuse=formulas == "defuse")
         write_whole(file, lambda temporary: temporary.write_bytes(book))
@@ -69,7 +74,7 @@ def write_figures(
         checked = [tab_files(part, name, about) for name, part in zip(names, parts, strict=True)]
         return tuple(write_tab_files(found) for found in checked)
     shown = {"parquet": None, "csv": style.symbols.get("suppressed", mark)}.get(form, "")
-    columns = [_columns(part, value, shown, about) for part in parts]
+    columns = [_columns(part, others, value, shown, about) for part in parts]
     for name, part, data, note in zip(names, parts, columns, notes, strict=True):
         if form == "parquet":
             write_parquet(pa.table(data), name, note)
@@ -83,8 +88,9 @@ def release_frame(parts: Sequence[Figures], about: Mapping[str, object], value: 
     """Return published tables as one frame; see :meth:`Release.to_frame`."""
     names = list(dict.fromkeys(name for part in parts for name in part.names))
     tables = []
-    for part in parts:
-        found = _columns(part, value, None, about)
+    shown, others = [part for part in parts if not part.measure], [part for part in parts if part.measure]
+    for part in shown:
+        found = _columns(part, others, value, None, about)
         labels = {name: found.pop(name).cast(pa.string()) for name in part.names}
         missing = pa.array([part.total] * len(part), pa.string())
         found.pop(PUBLISHED_AS)
@@ -92,24 +98,41 @@ def release_frame(parts: Sequence[Figures], about: Mapping[str, object], value: 
     return frame_from_arrow(pa.concat_tables(tables, promote_options="permissive"), backend)
 
 
-def _refuse_beside(parts: Sequence[Figures], form: str, value: str) -> None:
-    """Refuse what would be lost: measures in files of their own, and statistics where nothing says what they are."""
+def _refuse_beside(parts: Sequence[Figures], others: Sequence[Figures], form: str, value: str) -> None:
+    """Refuse what would be lost: measures and statistics where nothing says what they are."""
+    if others and (form not in ("csv", "parquet") or len(parts) != 1):
+        raise RequestError(
+            f"{others[0].measure} stands beside the figures, which a plain .csv or a .parquet file has a place for; "
+            "write one of these"
+        )
     for part in parts:
-        if part.measure:
-            raise RequestError(
-                f"{part.measure} stands beside the figures; a release of several measures is written one at a time"
-            )
         if part.statistics and form == "tab":
             raise RequestError(
                 f"a .tab file has no place for the statistic {part.statistics[0].name!r}; write .csv, .xlsx or "
                 ".parquet, or leave it out"
             )
-        taken = {value, PUBLISHED_AS, *ENDS, *part.names} & {column.name for column in part.statistics}
+        own = {column.name for column in part.statistics} | {one.measure for one in others}
+        taken = {value, PUBLISHED_AS, *ENDS, *part.names} & own
         if taken:
             raise RequestError(f"a statistic and a column are both called {taken.pop()!r}; rename one of them")
 
 
-def _note(part: Figures, value: str, inner: Frequencies | None) -> dict[str, object]:
+def _named(part: Figures, value: str) -> dict[str, Statistic]:
+    """Return definitions that call the figures by the name of their column."""
+    own = {part.figure: value}
+    return {
+        one.name: replace(
+            one.statistic,
+            of=own.get(one.statistic.of, one.statistic.of),
+            per=own.get(one.statistic.per, one.statistic.per),
+        )
+        if one.statistic.measures
+        else one.statistic
+        for one in part.statistics
+    }
+
+
+def _note(part: Figures, others: Sequence[Figures], value: str, inner: Frequencies | None) -> dict[str, object]:
     """Return what a Parquet file says of its figures beside the columns."""
     return {
         "name": part.name,
@@ -121,8 +144,15 @@ def _note(part: Figures, value: str, inner: Frequencies | None) -> dict[str, obj
         "kinds": [kind.to_dict() for kind in part.kinds],
         "hierarchies": {name: [tree.to_dict() for tree in trees] for name, trees in part.hierarchies.items()},
         "inner": None if inner is None else {"categories": inner.categories_by_name, "impossible": inner.impossible},
-        **({"statistics": {one.name: one.statistic.to_dict() for one in part.statistics}} if part.statistics else {}),
+        **({"statistics": {n: one.to_dict() for n, one in _named(part, value).items()}} if part.statistics else {}),
+        **({"measures": {one.measure: _mark(one).to_dict() for one in others}} if others else {}),
     }
+
+
+def _mark(measure: Figures) -> Kind:
+    """Return what a mark of a measure means; its other figures are exact."""
+    hidden = [kind for kind in measure.kinds if kind.hidden]
+    return hidden[0] if hidden else SUPPRESSED
 
 
 def groups_from_text(text: str) -> dict[str, dict[str, list[str]]]:
@@ -170,7 +200,9 @@ def _is_plain(name: str, group: str, below: Sequence[str]) -> bool:
     return re.search(GROUPS, text) is None and groups_from_text(text) == {name: {group: list(below)}}
 
 
-def _columns(part: Figures, value: str, mark: str | None, about: Mapping[str, object]) -> dict[str, pa.Array]:
+def _columns(
+    part: Figures, others: Sequence[Figures], value: str, mark: str | None, about: Mapping[str, object]
+) -> dict[str, pa.Array]:
     """Return a column per dimension, the figures, ends of intervals, and how the figures were made."""
     is_interval = part.where(lambda kind: kind.spans)
     ends = () if part.upper is None or not any(kind.spans for kind in part.kinds) else (part.values, part.upper)
@@ -179,10 +211,14 @@ def _columns(part: Figures, value: str, mark: str | None, about: Mapping[str, ob
     covered = part.hidden | is_interval
     if mark is None:
         data[value] = _numbers(part.values, part.decimals, covered)
+        data |= {one.measure: _numbers(one.values, one.decimals, one.hidden) for one in others}
         data |= _statistics(part, None)
     else:
         shown = decimal_texts(part.values, part.decimals)
         data[value] = pa.array(np.where(covered, mark, shown).tolist(), pa.string())
+        for one in others:
+            texts = np.where(one.hidden, mark, decimal_texts(one.values, one.decimals))
+            data[one.measure] = pa.array(texts.tolist(), pa.string())
         data |= _statistics(part, mark)
     for name, numbers in zip(ENDS, ends, strict=False):
         data[name] = _numbers(numbers, part.decimals, ~is_interval)
@@ -198,20 +234,31 @@ def _columns(part: Figures, value: str, mark: str | None, about: Mapping[str, ob
         stated[mine] = kind_texts(part.kinds[i], part.values[mine])
     # A file that is cut short would be read as a whole one: what is not listed is an empty cell.
     groups = _group_texts(part, about)
-    groups[:1] += _definition_texts(part)
+    groups[:1] += _definition_texts(part, value) + _measure_texts(others)
     told = stated + f" {ROWS}={len(part)}" + groups + (TRIAL_MARK if about["trial"] else "")
     data[PUBLISHED_AS] = pa.array(told.tolist(), pa.string())
     return data
 
 
-def _definition_texts(part: Figures) -> str:
+def _definition_texts(part: Figures, value: str) -> str:
     """Return what the first row says of statistics; those whose definition a text leaves in doubt are left out."""
     found = ""
-    for column in part.statistics:
-        text = f"{column.name}={column.statistic.definition}"
-        plain = column.statistic.definition and "=" not in column.name and column.name == column.name.strip()
+    for name, statistic in _named(part, value).items():
+        text = f"{name}={statistic.definition}"
+        plain = statistic.definition and "=" not in name and name == name.strip()
         if plain and re.search(GROUPS, text) is None and not text.endswith(TRIAL_MARK):
             found += STATES + text
+        elif statistic.measures:
+            raise RequestError(f"the definition of {name!r} cannot be told in a CSV file; rename it, or write .parquet")
+    return found
+
+
+def _measure_texts(others: Sequence[Figures]) -> str:
+    """Return what the first row says of measures beside the figures: what a mark in them means."""
+    found = ""
+    for one in others:
+        (text,) = kind_texts(_mark(one), np.zeros(1, np.int64))
+        found += f"{BESIDE}{one.measure}: {text}"
     return found
 
 

@@ -134,7 +134,7 @@ def taken_out(
             if not found:
                 raise RequestError(f"{name}: no column ends with {one.ending!r}; name the end that they have (ending=)")
             beside[name] = {column: column.removesuffix(one.ending).rstrip(" _-–") for column in found}
-    aside = {*own, *measures, *(column for several in beside.values() for column in several)}
+    aside = dict.fromkeys([*own, *measures, *(column for several in beside.values() for column in several)])
     plain = arrow.select([name for name in names if name not in aside])
     if beside:
         plain, beside = _named_alike(plain, beside, keys)

@@ -27,7 +27,7 @@ from discreet.table.figures import Figures
 from discreet.table.frames import TableOptions, frequencies_from_arrow, possible_from_arrow
 from discreet.table.grid import Dimension, Grid, grid_of, recode
 from discreet.table.hierarchy import Hierarchy
-from discreet.table.kinds import Kind
+from discreet.table.kinds import EXACT, Kind
 from discreet.table.release import Release
 from discreet.table.roles import ENDS, PUBLISHED_AS
 from discreet.table.statistic import Statistic, StatisticColumn
@@ -280,8 +280,25 @@ def release_from_arrow(arrow: pa.Table, note: JsonObject) -> Release:
         )
         stated = note.get("statistics") or {}
         figures = replace(figures, statistics=tuple(_statistic(arrow, figures, *one) for one in stated.items()))
+        beside = [_measure(arrow, figures, *one) for one in (note.get("measures") or {}).items()]
+        figures = replace(figures, figure=note["count"]) if beside else figures
         inner = None if note["inner"] is None else _inner(figures, note["inner"])
-        return Release(inner, note["method"], note["parameters"], (figures,), trial=bool(note.get("trial")))
+        return Release(inner, note["method"], note["parameters"], (figures, *beside), trial=bool(note.get("trial")))
+
+
+def _measure(arrow: pa.Table, figures: Figures, name: str, mark: JsonObject) -> Figures:
+    """Return a measure beside the figures: exact, or hidden where there is no number."""
+    hidden = np.asarray(arrow[name].is_null().combine_chunks(), bool)
+    return replace(
+        figures,
+        values=_units(arrow[name], 10**figures.decimals),
+        kind=hidden.astype(np.int64),
+        kinds=(EXACT, Kind.from_dict(mark)),
+        upper=None,
+        statistics=(),
+        measure=name,
+        figure=name,
+    )
 
 
 def _statistic(arrow: pa.Table, figures: Figures, name: str, said: Mapping[str, object]) -> StatisticColumn:

@@ -34,6 +34,7 @@ from discreet.table.release import TRIAL
 if TYPE_CHECKING:
     from discreet.reading.reading import Reading
     from discreet.table.statistic import Statistic
+    from discreet.table.tabulation import Tabulation
     from discreet.utility.loss import InformationLoss
 
 ENDINGS = (".csv", ".parquet")
@@ -111,7 +112,8 @@ def protects(
         if isinstance(found, Opened) and found.note:
             done = replace(done, notes=(found.note, *done.notes))
         if wanted := beside.defined():
-            done = _with_statistics(done, true, wanted, getattr(method, "response", None))
+            cells = found.tabulation() if isinstance(found, Opened) else None
+            done = _with_statistics(done, true, wanted, method, cells)
         deliver(done, true, replace(kept, style=style, formulas=publishing.formulas), as_program=json, finish=finish)
 
     command.__name__ = build.__name__
@@ -130,18 +132,32 @@ def protects(
 
 
 def _with_statistics(
-    done: Protected, original: Original, wanted: Mapping[str, Statistic], response: str | None
+    done: Protected,
+    original: Original,
+    wanted: Mapping[str, Statistic],
+    method: object,
+    cells: Tabulation | None,
 ) -> Protected:
-    """Return a release with statistics of its figures, and how many of them are published."""
+    """Return a release with statistics of its figures, and how many of them are published.
+
+    ``cells`` are those of the original with all that was added up, where that is more than what is published.
+    """
+    from discreet.decide.measures_beside import by_method, measures_beside
     from discreet.decide.released_statistics import ReleasedStatistics
     from discreet.decide.subject import Subject
+    from discreet.protect.suppression import Suppression
 
     if safe := next((name for name, one in wanted.items() if one.where == "safe"), None):
         raise RequestError(
             f"{safe} is to be published wherever that is safe, which a policy has to say; ask for it in an assessment "
             "(discreet assess --protect), or leave out where="
         )
-    beside = ReleasedStatistics.of(Subject.of(original, response=response).figures(), wanted)
+    # Suppression is handed over with its audit.
+    inside = getattr(method, "method", None)
+    method = inside if isinstance(inside, Suppression) else method
+    subject = Subject.of(original, response=getattr(method, "response", None))
+    measures = measures_beside(cells or subject.tabulation, subject.response, wanted, by_method(method))
+    beside = ReleasedStatistics.of(subject.figures(), wanted, measures)
     release = beside.beside(done.release)
     lost = beside.lost(release)
     details = {**done.details, "statistics": [one.to_dict() for one in lost]}

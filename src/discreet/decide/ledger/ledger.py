@@ -371,10 +371,9 @@ def _described(
     parts = release.parts()
     if beside := next((part.measure for part in parts if part.measure), None):
         raise RequestError(
-            f"{beside} stands beside the figures, and a ledger keeps one measure of a release; leave out the "
-            "statistics that are computed from it, enter each measure as a release of its own (variable=, --variable), "
-            "and audit "
-            "them together (discreet audit)"
+            f"{beside} stands beside the figures, and a ledger keeps one measure of a release; enter each as a release "
+            "of its own (--measure, --variable), leave out statistics that say more than they do, and audit the file "
+            "as it is (discreet audit)"
         )
     return Entry(
         "",
