@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.cli.running import run
 
+from discreet import LimitError, RequestError, Table
 from discreet.cli import deadline
 from discreet.core.clock import Clock
+from discreet.decide.geography import differences
+from discreet.decide.geography.mending import coarser
+from discreet.decide.geography.territory import Territory
 from discreet.decide.ledger import Ledger, LedgerCheck
 from discreet.decide.ledger.release_check import ReleaseCheck
 from discreet.decide.ledger.settings import Settings
+from discreet.decide.ledger.sums import KnownSums
 from discreet.table.figures import Figures
 from discreet.table.release import Release
 
@@ -33,6 +40,11 @@ main()
 COMMANDS = {
     "assess": ("discreet.decide.assess", "assess", ["assess", "table.csv", "-o", "out.csv"]),
     "audit": ("discreet.auditing.audit", "audit", ["audit", "table.csv", "-o", "out.json"]),
+    "geography": (
+        "discreet.decide.geography.differences",
+        "differences_of",
+        ["geography", "table.csv", "--map", "out.svg", "-o", "out.json"],
+    ),
     "compare": ("discreet.decide.compare", "compare", ["compare", "table.csv", "-o", "out.json"]),
     "suppress": (
         "discreet.evaluate.audited_suppression",
@@ -65,7 +77,7 @@ def test_a_command_that_would_not_end_is_ended(name: str, tmp_path: Path) -> Non
 def test_what_is_being_written_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
     ended = threading.Event()
     monkeypatch.setattr(deadline, "_end", lambda seconds: ended.set())
-    monkeypatch.setattr(deadline, "SECONDS", 0.0)
+    monkeypatch.setattr(deadline, "grace", lambda seconds: 0.0)
     with deadline.own_process(), deadline.ending_within(0.0):
         assert ended.wait(60)
     ended.clear()
@@ -134,6 +146,51 @@ def test_no_time_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert run("ledger", "add", "table.csv", *book, "--period", "2023").code == 0
     done = run("ledger", "check", "table.csv", *book, "--period", "2024", "--time-limit", "0", "--json")
     assert (done.code, '"verdict": "incomplete"' in done.out) == (1, True), done
+
+
+class Turns(Clock):
+    """A clock that is late after so many looks at it, however fast the machine is."""
+
+    def __init__(self, turns: int) -> None:
+        super().__init__()
+        self.turns = turns
+
+    @property
+    def late(self) -> bool:
+        self.turns -= 1
+        return self.turns < 0
+
+
+def test_differences_that_there_was_no_time_for_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whenever time is up, whoever is in a difference is among those found or those not examined."""
+    monkeypatch.setattr(differences, "smallest_sums", lambda *_, **__: KnownSums((), False))
+    rng = np.random.default_rng(1)
+    sides = {"area": [f"a{i}" for i in range(6)], "grid": [f"g{i}" for i in range(8)]}
+    for _ in range(20):
+        table = Table.from_array(rng.choice([0, 0, 0, 0, 1, 2, 30, 60], (6, 8)), sides)
+        territory = Territory.of(table)
+        whole = differences.differences_of(territory, 4)
+        assert (whole.unsettled, whole.safe) == (0, not whole.found)
+        for turns in range(len(territory.people)):
+            part = differences.differences_of(territory, 4, Turns(turns))
+            assert not part.safe or whole.safe
+            assert not (part.exposed & ~whole.exposed).any()
+            assert int((whole.exposed & ~part.exposed).sum()) <= part.unsettled
+            assert ("were not examined in time; give more" in part.sentence) == bool(part.unsettled)
+            if part.unsettled:
+                with pytest.raises(LimitError, match="coarse enough in time"):
+                    coarser(part, "grid")
+
+
+def test_no_time_for_a_territory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("table.csv").write_text("area,grid,count\nn,a,50\nn,b,6\ns,b,70\n", encoding="utf-8")
+    assert run("geography", "table.csv", "--threshold", "5").code == 0
+    monkeypatch.setattr(differences, "smallest_sums", lambda *_, **__: KnownSums((), False))
+    done = run("geography", "table.csv", "--threshold", "8", "--time-limit", "0", "--json")
+    assert (done.code, json.loads(done.out)["unsettled"], json.loads(done.out)["safe"]) == (1, 1, False)
+    with pytest.raises(RequestError, match="give seconds of 0 or more"):
+        differences.geography("table.csv", 5, time_limit=float("nan"))
 
 
 def test_a_check_reads_what_is_related_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
