@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ from tests.cli.running import run
 from discreet import LimitError, RequestError, Table
 from discreet.cli import deadline
 from discreet.core.clock import Clock
+from discreet.core.highs import Program
 from discreet.decide.geography import differences
 from discreet.decide.geography.mending import coarser
 from discreet.decide.geography.territory import Territory
@@ -22,8 +24,12 @@ from discreet.decide.ledger import Ledger, LedgerCheck
 from discreet.decide.ledger.release_check import ReleaseCheck
 from discreet.decide.ledger.settings import Settings
 from discreet.decide.ledger.sums import KnownSums
+from discreet.evaluate.audited_suppression import suppress
+from discreet.protect.suppression import Suppression
+from discreet.rules import Threshold
 from discreet.table.figures import Figures
 from discreet.table.release import Release
+from discreet.table.tabulation import Tabulation
 
 TABLE = "area,sex,count\nn,m,30\nn,f,41\ns,m,120\ns,f,77\n"
 ENDLESS = """
@@ -152,13 +158,27 @@ class Turns(Clock):
     """A clock that is late after so many looks at it, however fast the machine is."""
 
     def __init__(self, turns: int) -> None:
-        super().__init__()
+        super().__init__(math.inf, 5.0)
         self.turns = turns
 
     @property
     def late(self) -> bool:
         self.turns -= 1
         return self.turns < 0
+
+
+IN_SUPPRESSION = "discreet.protect.suppression.suppression.Clock"
+
+
+def handing_out(clock: Clock) -> type[Clock]:
+    """Return what stands for clocks where this one is wanted, whatever the time limit is."""
+
+    class Given(Clock):
+        @classmethod
+        def within(cls, seconds: float | None) -> Clock:
+            return clock
+
+    return Given
 
 
 def test_differences_that_there_was_no_time_for_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,6 +200,48 @@ def test_differences_that_there_was_no_time_for_are_said(monkeypatch: pytest.Mon
             if part.unsettled:
                 with pytest.raises(LimitError, match="coarse enough in time"):
                     coarser(part, "grid")
+
+
+def test_a_pattern_is_safe_or_refused_whenever_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    values = np.random.default_rng(2).integers(1, 30, (4, 5, 3))
+    whole = Table.from_array(values, {"a": list("pqrs"), "b": list("vwxyz"), "c": list("123")})
+    linked = [Tabulation.from_table(whole.margin(*pair)) for pair in (("a", "b"), ("b", "c"))]
+    cost = suppress(linked, Threshold(40), levels=(2, 2)).pattern.cost
+    seen = []
+    for turns in range(0, 60, 3):
+        clock = Turns(turns)
+        with monkeypatch.context() as timed:
+            timed.setattr(IN_SUPPRESSION, handing_out(clock))
+            try:
+                found = suppress(linked, Threshold(40), levels=(2, 2))
+            except LimitError as error:
+                assert "no safe pattern was found in 5 seconds; give more time" in str(error)  # noqa: PT017
+                seen.append("refused")
+                continue
+        assert found.audit.verdict == "safe"
+        assert found.pattern.cost >= cost
+        seen.append("dearer" if found.pattern.cost > cost else "found")
+    assert seen == sorted(seen, key=["refused", "dearer", "found"].index)
+    assert set(seen) >= {"refused", "found"}
+
+
+def test_the_fit_of_linked_tables_has_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = Table.from_array(np.arange(27).reshape(3, 3, 3), {name: list("pqr") for name in "abc"})
+    linked = [Tabulation.from_table(whole.margin(*pair)) for pair in (("a", "b"), ("b", "c"), ("a", "c"))]
+    asked: list[float | None] = []
+    solve = Program.run
+
+    def late(program: Program, seconds: float | None = None) -> str:
+        asked.append(seconds)
+        clocks[-1].deadline = 0.0
+        return solve(program, seconds)
+
+    clocks = [Clock(math.inf, 7.0)]
+    monkeypatch.setattr(IN_SUPPRESSION, handing_out(clocks[-1]))
+    monkeypatch.setattr(Program, "run", late)
+    with pytest.raises(LimitError, match="cells that linked tables share in 7 seconds; give more time"):
+        Suppression(Threshold(3)).pattern(linked)
+    assert asked == [math.inf]
 
 
 def test_no_time_for_a_territory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
