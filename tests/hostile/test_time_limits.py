@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.cli.running import run
+from tests.hostile.clocks import Turns, handing_out
 
 from discreet import LimitError, RequestError, Table
 from discreet.cli import deadline
@@ -154,31 +155,7 @@ def test_no_time_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert (done.code, '"verdict": "incomplete"' in done.out) == (1, True), done
 
 
-class Turns(Clock):
-    """A clock that is late after so many looks at it, however fast the machine is."""
-
-    def __init__(self, turns: int) -> None:
-        super().__init__(math.inf, 5.0)
-        self.turns = turns
-
-    @property
-    def late(self) -> bool:
-        self.turns -= 1
-        return self.turns < 0
-
-
 IN_SUPPRESSION = "discreet.protect.suppression.suppression.Clock"
-
-
-def handing_out(clock: Clock) -> type[Clock]:
-    """Return what stands for clocks where this one is wanted, whatever the time limit is."""
-
-    class Given(Clock):
-        @classmethod
-        def within(cls, seconds: float | None) -> Clock:
-            return clock
-
-    return Given
 
 
 def test_differences_that_there_was_no_time_for_are_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -59,7 +59,9 @@ class ProgrammeOutcome(Result):
         said = f"{many(tables, 'table')} in {many(len(self.clusters), 'cluster')}: "
         if not held:
             return said + "all may be published as written."
-        return said + f"{tables - held:,} may be published as written, {held:,} must not be released."
+        late = sum(len(one.tables) for one in self.clusters if one.unfinished)
+        more = f"; {late:,} of these {'was' if late == 1 else 'were'} not finished in time" if late else ""
+        return said + f"{tables - held:,} may be published as written, {held:,} must not be released{more}."
 
     def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
@@ -89,6 +91,7 @@ class ProgrammeOutcome(Result):
                     "verdict": one.verdict,
                     "sentence": one.sentence,
                     "utility": one.utility,
+                    "unfinished": one.unfinished,
                     "checks": [{"passed": passed, "text": text} for passed, text in one.checks],
                     "notes": list(one.notes),
                 }
@@ -164,6 +167,8 @@ class ProgrammeOutcome(Result):
             if not same or any(_sha256(folder / name) != found for name, found in files.items()):
                 return None
             clusters = tuple(ClusterOutcome.from_text(text) for text in record["kept"])
+            if any(one.unfinished for one in clusters):
+                return None
         except (OSError, ValueError, LookupError, TypeError, AttributeError, DiscreetError):
             # A record that is missing or damaged is no reason to stop: everything is made again.
             return None

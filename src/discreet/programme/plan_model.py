@@ -162,6 +162,7 @@ class Programme(PlanPart):
     """A plan: records, dimensions, tables, policy and outputs of a programme of publications.
 
     Changes beside releases of other times, and corrections, must be made by ``fewest`` people or firms at least.
+    ``time_limit`` is for a whole run, in seconds: what is not finished by then is withheld.
 
     >>> plan = Programme(records={"files": "firms.csv"}, tables=[{"name": "T1", "by": ["region"]}])
     >>> [cluster.name for cluster in plan.clusters()]
@@ -175,7 +176,7 @@ class Programme(PlanPart):
     revises: Names = ()
     policy: str = "default"
     protection: str = "propose"
-    time_limit: Annotated[float, Field(gt=0)] | None = 60.0
+    time_limit: Annotated[float, Field(gt=0)] | None = None
     ledger: str | None = None
     fewest: Annotated[int, Field(ge=1)] = 3
     records: RecordsPart | None = None
