@@ -24,17 +24,23 @@ SHARE, SECONDS = 0.2, 2.0
 """A time limit holds if a command ends within it and this share of it, or these seconds."""
 TRIES = 3
 """How often a time limit is tried if it is not kept: a machine that is busy with other work may keep nobody's time."""
+SIZES = {"hundred": 10, "thousand": 32, "million": SIDE}
+"""Tables by their rows and columns."""
 LIMITED: tuple[tuple[int, list[str]], ...] = (
     *(
-        (5, [*words, table])
-        for table in ("thousand.csv", "million.csv")
+        (5, [*words, f"{size}/table.csv"])
+        for size in SIZES
         for words in (
             ["assess"],
             ["protect", "suppress", "--rule=threshold=3"],
+            ["protect", "suppress", "--rule=threshold=3", "--method=optimal"],
             ["protect", "controlled-rounding"],
+            ["protect", "tabular-adjustment", "--rule=threshold=3"],
             ["compare"],
         )
     ),
+    *((5, ["geography", "--threshold=10", f"{size}.csv"]) for size in SIZES),
+    *((5, ["plan", "run", f"--output=plan-{size}", size]) for size in SIZES),
     (5, ["audit", "rounded.parquet"]),
     (1, ["ledger", "check", "new.csv", "--ledger=100000.sqlite", "--population=new", "--period=2030"]),
     (20, ["ledger", "check", "zones.csv", "--ledger=100000.sqlite", "--population=new", "--period=2030"]),
@@ -57,16 +63,18 @@ def scale(folder: Path) -> tuple[Tally, list[tuple[str, str]]]:
     tally = Tally()
     rows = _ledgers(folder, tally)
     draw = random.Random(1)
-    for name, side in (("thousand", 32), ("million", SIDE)):
+    for name, side in SIZES.items():
+        (folder / name).mkdir()
         cells = (f"r{i},c{j},{draw.choice((0, 1, 2, 3, 4, 5, 7))}\n" for i in range(side) for j in range(side))
-        with (folder / f"{name}.csv").open("w", encoding="utf-8") as stream:
+        with (folder / name / "table.csv").open("w", encoding="utf-8") as stream:
             stream.write("a,b,count\n")
             stream.writelines(cells)
+        _write_territory(folder / f"{name}.csv", side * side // 3, draw)
     for name, words in {
-        "risk": ["risk", "million.csv"],
-        "protect random-rounding": ["protect", "random-rounding", "million.csv", "-o", "rounded.parquet"],
+        "risk": ["risk", "million/table.csv"],
+        "protect random-rounding": ["protect", "random-rounding", "million/table.csv", "-o", "rounded.parquet"],
         "audit of the rounded table": ["audit", "rounded.parquet"],
-        "assess": ["assess", "million.csv"],
+        "assess": ["assess", "million/table.csv"],
     }.items():
         took = _run(words, folder)
         tally.note("a million cells", "" if took.code in (0, 1) else f"{name} ended in {took.code}")
@@ -84,8 +92,24 @@ def scale(folder: Path) -> tuple[Tally, list[tuple[str, str]]]:
     return tally, rows
 
 
+def _write_territory(path: Path, zones: int, draw: random.Random) -> None:
+    """Write a territory that is divided twice into so many zones, of which each overlaps a few."""
+    pairs = {(i, max(0, min(zones - 1, i + draw.randint(-3, 3)))) for _ in range(3) for i in range(zones)}
+    with path.open("w", encoding="utf-8") as stream:
+        stream.write("area,grid,count\n")
+        stream.writelines(f"a{i},g{j},{draw.choice((1, 1, 2, 3, 5, 20, 40, 60))}\n" for i, j in sorted(pairs))
+
+
 def _name(words: Sequence[str]) -> str:
-    return " ".join(word for word in words[:3] if not word.startswith("-"))
+    """Return what a command does, in the words that matter.
+
+    >>> _name(["protect", "suppress", "--rule=threshold=3", "--method=optimal", "million/table.csv"])
+    'protect suppress --method=optimal, million'
+    """
+    told = [
+        word for word in words if not word.startswith(("--rule", "--threshold", "--ledger", "--pop", "--per", "--out"))
+    ]
+    return f"{' '.join(told[:-1])}, {told[-1].removesuffix('/table.csv').removesuffix('.csv')}"
 
 
 def _run(words: Sequence[str], folder: Path) -> Run:
