@@ -17,6 +17,8 @@ from campaign.processes import run
 
 SIDE = 1000
 """A table of a million cells has so many rows and columns."""
+MEMORY = 2_000
+"""The most MB that a command may take for them."""
 LEDGERS = (1_000, 10_000, 100_000)
 CHECK = 10.0
 """The CPU seconds that a check may take beside any of them."""
@@ -76,8 +78,9 @@ def scale(folder: Path) -> tuple[Tally, list[tuple[str, str]]]:
         "audit of the rounded table": ["audit", "rounded.parquet"],
         "assess": ["assess", "million/table.csv"],
     }.items():
-        took = _run(words, folder)
-        tally.note("a million cells", "" if took.code in (0, 1) else f"{name} ended in {took.code}")
+        took = measured(words, folder)
+        fine = took.code in (0, 1) and took.memory <= MEMORY
+        tally.note("a million cells", "" if fine else f"{name} ended in {took.code} and took {took.memory:,} MB")
         rows.append((f"{name}, 10⁶ cells", f"{took.cpu:.0f} CPU s, {took.memory:,} MB"))
     for limit, words in LIMITED:
         for _ in range(TRIES):
@@ -112,7 +115,8 @@ def _name(words: Sequence[str]) -> str:
     return f"{' '.join(told[:-1])}, {told[-1].removesuffix('/table.csv').removesuffix('.csv')}"
 
 
-def _run(words: Sequence[str], folder: Path) -> Run:
+def measured(words: Sequence[str], folder: Path) -> Run:
+    """Run a command in a process of its own; return what it took."""
     begun = time.monotonic()
     child = subprocess.Popen(
         [sys.executable, "-m", "discreet", *words],
@@ -135,7 +139,7 @@ def _ledgers(folder: Path, tally: Tally) -> list[tuple[str, str]]:
         write_ledger(folder / f"{size}.sqlite", size)
         for name, related in (("new", size // 100), ("zones", size - size // 100)):
             words = ["ledger", "check", f"{name}.csv", f"--ledger={size}.sqlite", "--population=new"]
-            took = _run([*words, "--period=2030"], folder)
+            took = measured([*words, "--period=2030"], folder)
             tally.note("ledgers", f"{size} releases: {took}" if took.code or took.cpu >= CHECK else "")
             rows.append((f"ledger check beside {size:,} releases, {related:,} related", f"{took.cpu:.1f} CPU s"))
     return rows
