@@ -9,10 +9,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from discreet.core.errors import DiscreetError, RequestError, nearest, require
-from discreet.decide.policy import Policy
+from discreet.decide.policy import CheckedPart, Policy
 from discreet.decide.protections import make_method, parse_method
 from discreet.programme.crossings import FINEST, Cluster, Crossing, clusters_of
 from discreet.programme.indicators import Indicators
@@ -30,10 +30,8 @@ Fault = tuple[tuple[str, ...], str]
 """The path of a key, and what is wrong with it."""
 
 
-class PlanPart(BaseModel):
-    """What the parts of a plan share: nothing unknown, nothing changed afterwards."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+class PlanPart(CheckedPart):
+    """What the parts of a plan share."""
 
 
 class RecordsPart(PlanPart):

@@ -309,6 +309,8 @@ class Ledger:
             progress: told how far the work is.
         """
         release = open_release(release)
+        if isinstance(fewest, bool) or not isinstance(fewest, int) or fewest < 1:
+            raise RequestError(f"the fewest people behind a change are {fewest!r}; give 1 or more (fewest=, --fewest)")
         effort, rest = Effort().among(options, WorkOptions)
         clock = Clock.within(effort.time_limit)
         tags = {name: rest.pop(name) for name in Tags.__annotations__ if name in rest}

@@ -140,6 +140,8 @@ class Suppression:
             raise RequestError(f"the protection levels are {self.levels}; give two numbers of 0 or more")
         if self.time_limit is not None and not self.time_limit > 0:
             raise RequestError(f"the time limit is {self.time_limit}; give seconds above 0")
+        if not math.isfinite(self.least):
+            raise RequestError(f"values are said to be at least {self.least}; give a number (least=, --least)")
         if self.least > 0 and not self.above_zero:
             raise RequestError(
                 f"hidden values are said to be at least {self.least:g}, but zeros may be hidden; let zeros be "
