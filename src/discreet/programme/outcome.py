@@ -6,12 +6,14 @@ import hashlib
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from shutil import copyfile
 
 import numpy as np
 
 from discreet.core.errors import DiscreetError
-from discreet.core.files import write_text, write_whole
+from discreet.core.files import ScratchFolder, write_text, write_whole
 from discreet.core.json_types import Json
 from discreet.core.text import Face, Result, many
 from discreet.decide.policy import Policy
@@ -129,14 +131,20 @@ class ProgrammeOutcome(Result):
                 yield f"{one.name}.xlsx", "xlsx", replace(one.release, figures=tuple(shown)), value
 
     def write(self) -> None:
-        """Write all tables that may be published, the report, and last the record; remove what may not."""
+        """Write all tables that may be published, the report, and last the record; remove what may not.
+
+        A table that cannot be written in one of its formats is refused before any other is.
+        """
         written: dict[str, str] = {}
         said = presentation(self.plan)
-        for name, form, release, value in self.files():
-            path = self.folder / name
-            style = of_file(said, release, form)
-            release.write(path, value=value, mark=self.plan.output.mark, trial=release.trial, style=style)
-            written[name] = _sha256(path)
+        with ScratchFolder() as scratch:
+            for name, form, release, value in self.files():
+                path = Path(scratch) / name
+                style = of_file(said, release, form)
+                release.write(path, value=value, mark=self.plan.output.mark, trial=release.trial, style=style)
+                written[name] = _sha256(path)
+            for name in written:
+                write_whole(self.folder / name, partial(copyfile, Path(scratch) / name))
         for table in self.plan.tables:
             for ending in ENDINGS.values():
                 if f"{table.name}{ending}" not in written:

@@ -14,13 +14,12 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 from discreet.core.clock import Clock
 from discreet.core.effort import Effort
 from discreet.core.errors import DiscreetError, RequestError
-from discreet.core.files import PRIVATE_FOLDER, new_whole, remove_orphans, sync_folder, write_text
+from discreet.core.files import PRIVATE_FOLDER, ScratchFolder, new_whole, remove_orphans, sync_folder, write_text
 from discreet.core.parallel import run as run_parallel
 from discreet.core.progress import Progress, tell
 from discreet.core.random import drawn_seed, release_seed
@@ -177,7 +176,7 @@ def _beside_the_ledger(
     effort = Effort(SEARCH, how.workers, clock=clock)
     found: list[ClusterOutcome] = []
     with ExitStack() as stack:
-        empty = Path(stack.enter_context(TemporaryDirectory())) / "empty.sqlite"
+        empty = Path(stack.enter_context(ScratchFolder())) / "empty.sqlite"
         ledger = stack.enter_context(Ledger(at, create=False) if at is not None and listed else Ledger(empty))
         for number, one in enumerate(outcomes):
             tell(how.progress, number, len(outcomes), "checking beside the ledger")
