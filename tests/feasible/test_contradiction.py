@@ -96,3 +96,9 @@ def test_releases_that_fit_have_no_conflict() -> None:
     place, _ = world(parts)
     assert all_tables(place) is not None
     bounds(equations_of(parts))
+
+
+def test_a_mark_that_says_that_somebody_is_there_is_named() -> None:
+    shown = Figures.from_array([None, 0, 5, 5], {"area": ["n", "s", "w", "Total"]})
+    with pytest.raises(InfeasibleError, match=r"3 figures contradict .* \(total = 5; area=n at least 1; area=w = 5\)"):
+        bounds(equations_of(shown))

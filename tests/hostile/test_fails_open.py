@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,13 @@ import pyarrow.parquet as pq
 import pytest
 from tests.cli.running import refused, run
 
+import discreet as dc
 from discreet import read_release
 from discreet.core.errors import DiscreetError
+from discreet.decide.ledger import Ledger
+from discreet.protect import Suppression
+from discreet.rules import Threshold
+from discreet.table.figures import Figures
 
 RDA = """<SEPARATOR> ";"
 region
@@ -118,6 +124,43 @@ def test_a_policy_that_asks_for_nothing(text: str) -> None:
     told = refused(run("assess", "t.csv", "--policy", "p.toml", "-o", "out.csv"))
     assert "p.toml" in told
     assert not Path("out.csv").exists()
+
+
+@pytest.mark.parametrize("given", ["true", "false"])
+@pytest.mark.parametrize(
+    "key", ["rules.threshold", "rules.p_percent", "limits.dr", "limits.width", "rules.dominance.k"]
+)
+def test_a_switch_is_no_number(key: str, given: str) -> None:
+    """A threshold of true would be one of 1, and nobody would be below it."""
+    part, *rest = key.split(".")
+    value = f"{{ n = 1, {rest[1]} = {given} }}" if len(rest) > 1 else given
+    value = f"[{value}]" if len(rest) > 1 else value
+    Path("policy.toml").write_text(f'name = "p"\n[{part}]\n{rest[0]} = {value}\n', encoding="utf-8")
+    Path("table.csv").write_text("area,count\nn,1\ns,900\n", encoding="utf-8")
+    told = refused(run("assess", "table.csv", "--policy", "policy.toml"))
+    assert f"is {given}, which is no number or text" in told
+
+
+NAN = float("nan")
+ODD_NUMBERS: dict[str, Callable[[dc.Release, Ledger], object]] = {
+    "fewest nan": lambda release, book: book.check(release, title="n", fewest=NAN),  # type: ignore[arg-type]
+    "fewest 0": lambda release, book: book.check(release, title="n", fewest=0),
+    "fewest true": lambda release, book: book.check(release, title="n", fewest=True),
+    "threshold nan": lambda release, book: book.check(release, title="n", threshold=NAN),
+    "threshold true": lambda release, book: book.check(release, title="n", threshold=True),
+    "width true": lambda release, book: book.check(release, title="n", width=True),
+    "least": lambda release, _: dc.audit(release, least=NAN),
+    "most": lambda release, _: dc.audit(release, most=NAN),
+    "rule": lambda *_: Threshold(True),
+    "least hidden": lambda *_: Suppression(Threshold(3), least=NAN),
+}
+
+
+@pytest.mark.parametrize("what", ODD_NUMBERS)
+def test_numbers_that_nothing_is_below(what: str, tmp_path: Path) -> None:
+    release = dc.Release.of(Figures.from_array([30, 50], {"area": ["n", "s"]}))
+    with Ledger(tmp_path / "book.sqlite") as book, pytest.raises(dc.RequestError, match=r"give |it is "):
+        ODD_NUMBERS[what](release, book)
 
 
 def test_a_policy_that_asks_for_nothing_of_such_a_table() -> None:

@@ -99,6 +99,48 @@ def test_workbooks_of_clusters_lead_nowhere(column: str) -> None:
     assert files() == before
 
 
+@pytest.mark.parametrize(
+    "rows",
+    [
+        "n," + "x" * 200_000,
+        "n,a\0b",
+        "n,\x1b[31mred",
+        "n,a\u202eb",
+        "n,Same\ns,Same",
+        "n",
+        "n,a\nn,b",
+        'n,"open',
+    ],
+)
+def test_labels_that_make_no_sense_are_refused_before_anything_is_written(rows: str) -> None:
+    Path("people.csv").write_text("area\n" + "n\n" * 40 + "s\n" * 50, encoding="utf-8")
+    Path("labels.csv").write_text(f"code,label\n{rows}\n", encoding="utf-8")
+    Path("plan.toml").write_text(
+        '[records]\nfiles = "people.csv"\n[dimensions.area]\ncolumns = ["area"]\nlabels = "labels.csv"\n'
+        '[output]\nfolder = "out"\nformats = ["csv", "xlsx"]\n[[tables]]\nname = "T1"\nby = ["area"]\n',
+        encoding="utf-8",
+    )
+    done = run("plan", "run", "plan.toml")
+    if rows == 'n,"open':
+        # The end of a file closes a quotation.
+        assert done.code == 0, done
+        return
+    assert (done.code, done.err.count("\n")) == (2, 1), done
+    assert "labels.csv" in done.err
+    assert not Path("out").exists()
+
+
+def test_a_table_that_cannot_be_written_in_one_format_is_written_in_none() -> None:
+    Path("people.csv").write_text("area\n" + "n\n" * 40 + "s\n" * 50, encoding="utf-8")
+    Path("plan.toml").write_text(
+        '[records]\nfiles = "people.csv"\n[output]\nfolder = "out"\nformats = ["csv", "xlsx"]\n'
+        '[output.presentation.labels.area]\nn = "Total"\n[[tables]]\nname = "T1"\nby = ["area"]\n',
+        encoding="utf-8",
+    )
+    assert "are shown as 'Total'" in refused("plan", "run", "plan.toml")
+    assert sorted(path.name for path in Path("out").iterdir()) == [".plan"]
+
+
 @pytest.mark.parametrize("key", ["title", "period", "vintage", "population"])
 def test_texts_that_cannot_be_printed_are_refused(key: str) -> None:
     Path("plan.toml").write_text(f'{key} = "a\\u001b[2Jb"\n' + PLAN.replace('title = "people"\n', ""), encoding="utf-8")

@@ -149,6 +149,35 @@ def test_a_hierarchy_in_another_order_is_published_with_the_same_noise(name: str
         assert of_inner_cells(release) == of_inner_cells(method.apply(table, SEED).release)
 
 
+SEVERAL = {
+    "whole": ("n\n@b\n@a\ns\n@d\n@c\n", "e\n@d\n@a\nw\n@c\n@b\n"),
+    "with what is left": ("n\n@d\n@c\nb\na\n", "m\n@b\n@a\nc\nd\n"),
+    "one of a part": ("t\n@d\n@b\n", "n\n@b\n@a\ns\n@d\n@c\n"),
+    "of parts": ("t\n@d\n@b\n", "u\n@c\n@b\n@a\n"),
+}
+"""Several hierarchies of one dimension, each with groups of its own."""
+
+
+@pytest.mark.parametrize("name", SETTINGS)
+@pytest.mark.parametrize("texts", SEVERAL.values(), ids=SEVERAL)
+def test_several_hierarchies_in_another_order_are_published_with_the_same_noise(
+    texts: tuple[str, str], name: str
+) -> None:
+    method = method_of(name)
+    table = dc.Table.from_frame(frames()[0])
+    one, other = (dc.Hierarchy.from_hrc(text) for text in texts)
+    made = []
+    for trees in ((one, other), (other, one)):
+        release = method.apply(Tabulation.from_table(table, hierarchies={"region": trees}), SEED).release
+        made.append(published(release))
+        for part in release.parts():
+            if part.hierarchies and method.name != "chain":
+                assert part.hierarchies["region"] == trees
+    assert made[0] == made[1]
+    if name not in GROUPED:
+        assert of_inner_cells(release) == of_inner_cells(method.apply(table, SEED).release)
+
+
 def test_amounts_in_another_order_are_adjusted_alike() -> None:
     firms = pd.DataFrame({"region": list("cabbacab"), "size": list("ssllslls"), "firm": list("ABCDEFGH")})
     firms["turnover"] = [900, 40, 7, 300, 25, 60, 110, 8]

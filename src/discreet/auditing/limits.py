@@ -41,9 +41,9 @@ class Limits:
 
     def __post_init__(self) -> None:
         """Check the limits."""
-        if self.width is not None and not self.width >= 0:
+        if self.width is not None and (isinstance(self.width, bool) or not self.width >= 0):
             raise RequestError(f"the least width is {self.width}; it is 0 or more")
-        if self.dr is not None and not self.dr > 0:
+        if self.dr is not None and (isinstance(self.dr, bool) or not self.dr > 0):
             raise RequestError(f"the largest risk is {self.dr}; it is above 0")
         if self.within is not None and not 0 < self.within <= 100:
             raise RequestError(f"within is {self.within}; give a percentage above 0, up to 100")

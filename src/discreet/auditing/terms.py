@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from discreet.core.effort import WorkOptions
+from discreet.core.errors import RequestError
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.feasible.candidates import Candidates
@@ -58,3 +60,9 @@ class Terms:
     seed: Seed = None
     workers: int | None = None
     progress: Progress | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what is no number: nothing is above or below it."""
+        for name in ("least", "most", "protection", "precision"):
+            if (given := getattr(self, name)) is not None and math.isnan(given):
+                raise RequestError(f"{name} is nan; give a number ({name}=)")

@@ -15,8 +15,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-SHARE, SECONDS = 0.15, 1.5
-"""A command is over within the limit and this share of it, or these seconds: whichever is more."""
+from discreet.core.grace import grace
+
 _ours = threading.Event()
 _waiting: list[threading.Timer] = []
 _turn = threading.Lock()
@@ -43,7 +43,7 @@ def ending_within(seconds: float | None) -> Iterator[None]:
         yield
         return
     # What a command loads counts too.
-    left = _begun[0] + seconds + max(SHARE * seconds, SECONDS) - time.monotonic()
+    left = _begun[0] + seconds + grace(seconds) - time.monotonic()
     timer = threading.Timer(min(max(left, 0.0), threading.TIMEOUT_MAX), _end, [seconds])
     timer.daemon = True
     _waiting.append(timer)

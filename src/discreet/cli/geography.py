@@ -11,6 +11,7 @@ import typer
 
 from discreet.cli import options, show
 from discreet.cli.compose import command, option
+from discreet.cli.deadline import in_time, left_of
 from discreet.cli.options import in_output
 from discreet.cli.reading_options import NamedOriginal
 from discreet.core.errors import RequestError, require
@@ -49,14 +50,16 @@ class Mapped:
         zones = dict(zip(found.territory.names, found.territory.zones, strict=True))
         return {name: read_shapes(files[-1], zones[name]) for name, files in given.items()}
 
-    def mended(self, found: GeographicDifferences, shapes: Mapping[str, Shapes]) -> CoarserZones | None:
-        """Return coarser zones, if they are asked for."""
+    def mended(
+        self, found: GeographicDifferences, shapes: Mapping[str, Shapes], seconds: float | None
+    ) -> CoarserZones | None:
+        """Return coarser zones, if they are asked for, within so many seconds."""
         from discreet.decide.geography.mending import coarser
 
         if self.coarsen is None:
             return None
         require([self.coarsen], found.territory.names, "there is no division")
-        return coarser(found, self.coarsen, self._tree(found, shapes))
+        return coarser(found, self.coarsen, self._tree(found, shapes), time_limit=seconds)
 
     def _tree(self, found: GeographicDifferences, shapes: Mapping[str, Shapes]) -> Quadtree | None:
         from discreet.decide.geography.quadtree import Quadtree
@@ -76,6 +79,7 @@ def geography(
     read: NamedOriginal,
     threshold: Annotated[int, option("Find differences of fewer people than this.", min=2)] = 10,
     divisions: Annotated[str | None, option("The two dimensions that are zones, comma-separated.")] = None,
+    time_limit: options.TimeLimit = None,
     mapped: Mapped,
     json: options.Json = False,
     output: Annotated[Path | None, in_output("Also write the differences: .json, .csv or .txt.")] = None,
@@ -85,7 +89,8 @@ def geography(
 
     FILE has counts by pairs of zones that overlap. Wherever a union of zones of one division lies inside a union of the
     other, readers know the difference, though nobody published it. The command finds every difference below the
-    threshold, between unions of any size, with its arithmetic. The exit code is 1 if there are any.
+    threshold, between unions of any size, with its arithmetic. The exit code is 1 if there are any, or if there was no
+    time to show that there are none.
 
     Examples:
         discreet geography --example territory  # areas and grid cells of a bundled territory
@@ -98,9 +103,11 @@ def geography(
     show.check_output(output, read.file)
     source = read.opened(read.file, example=read.example)
     with options.about(read.source):
-        found = work(source.table(), threshold, divisions=options.names(divisions))
+        wanted = {"divisions": options.names(divisions), "time_limit": left_of(time_limit)}
+        found = work(source.table(), threshold, **wanted)
         shapes = mapped.read(found)
-        mended = mapped.mended(found, shapes)
+        mended = mapped.mended(found, shapes, left_of(time_limit))
+        in_time()
         if mapped.map is not None:
             from discreet.decide.geography.drawing import svg_map
 
@@ -117,7 +124,7 @@ def geography(
             show.written(console, *files)
 
     show.deliver("geography", result, json, output, face)
-    if found.found:
+    if not found.safe:
         raise typer.Exit(1)
 
 

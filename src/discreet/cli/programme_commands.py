@@ -10,6 +10,7 @@ import typer
 
 from discreet.cli import bundled, options, show
 from discreet.cli.compose import argument, command, group, option
+from discreet.cli.deadline import ending_within, in_time, left_of
 from discreet.cli.options import in_output
 from discreet.core.errors import RequestError
 
@@ -114,6 +115,10 @@ def run(
             "The file of the office's key, by which entries of the ledger are signed.", envvar="DISCREET_LEDGER_KEY"
         ),
     ] = None,
+    time_limit: Annotated[
+        float | None,
+        option("Seconds for all of it; what is unfinished by then is withheld. The plan's own by default.", min=0.0),
+    ] = None,
     draw: options.Draw,
     workers: options.Workers = None,
     json: options.Json = False,
@@ -138,7 +143,11 @@ def run(
         raise RequestError("a bundled table has no folder of its own; name one (--output)")
     with bundled.plan_file(example) if example else nullcontext(file) as named, show.ProgressBar() as bar:
         assert named is not None
-        found = run_plan(_opened(named, previous), RunOptions(output, draw.seed, draw.trial, workers, bar))
+        read = _opened(named, previous)
+        limit = read.time_limit if time_limit is None else time_limit
+        with ending_within(limit if time_limit is None else None):
+            how = RunOptions(output, draw.seed, draw.trial, workers, bar, left_of(limit), in_time)
+            found = run_plan(read, how)
         entered = publish_outcome(found, key) if publish else []
 
     def face(console: show.Console) -> None:

@@ -13,6 +13,8 @@ from types import TracebackType
 
 import numpy as np
 
+from discreet.core.errors import LimitError, RequestError
+
 
 class Clock:
     """Time until a deadline, a moment on the monotonic clock; ``rung[0]`` is 1 once it has passed.
@@ -25,8 +27,8 @@ class Clock:
     (True, 0.0, 1)
     """
 
-    def __init__(self, deadline: float | None = None) -> None:
-        self.deadline = deadline
+    def __init__(self, deadline: float | None = None, seconds: float | None = None) -> None:
+        self.deadline, self.seconds = deadline, seconds
         self._bell = np.zeros(1, np.int64)
         # Kernels only look at it, and what is put back of their arguments never undoes it.
         self.rung = self._bell.view()
@@ -35,8 +37,10 @@ class Clock:
 
     @classmethod
     def within(cls, seconds: float | None) -> Clock:
-        """Return a clock that rings in so many seconds, or never."""
-        return cls(None if seconds is None else time.monotonic() + seconds)
+        """Return a clock that rings in so many seconds, or never; refuse what is no time."""
+        if seconds is not None and not seconds >= 0:
+            raise RequestError(f"the time limit is {seconds!r}; give seconds of 0 or more (time_limit=, --time-limit)")
+        return cls(None if seconds is None else time.monotonic() + seconds, seconds)
 
     @property
     def left(self) -> float | None:
@@ -47,6 +51,12 @@ class Clock:
     def late(self) -> bool:
         """Whether no time is left."""
         return self.left == 0.0
+
+    def refuse_late(self, failure: str) -> None:
+        """Refuse to go on once time is up; ``failure`` says what was not found."""
+        if self.late:
+            given = "the time that was given" if self.seconds is None else f"{self.seconds:g} seconds"
+            raise LimitError(f"{failure} in {given}; give more time (time_limit=, --time-limit)")
 
     def __enter__(self) -> Clock:
         """Start the timer."""

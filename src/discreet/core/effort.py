@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict
 
+from discreet.core.clock import Clock
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 
@@ -32,11 +33,12 @@ class Effort:
     """How much work may be done, and who is told how far it is.
 
     Attributes:
-        time_limit: seconds; None lets work take its time.
+        time_limit: seconds for each search; None lets work take its time.
         workers: threads; by default one per core.
         progress: called as the work advances.
         draws: how often is drawn.
         seed: makes draws reproducible, whatever the number of workers.
+        clock: until when all searches together are over.
     """
 
     time_limit: float | None = None
@@ -44,10 +46,21 @@ class Effort:
     progress: Progress | None = None
     draws: int = 1000
     seed: Seed = None
+    clock: Clock = field(default_factory=Clock)
+
+    @property
+    def seconds(self) -> float | None:
+        """What a search may take that begins now.
+
+        >>> Effort(60.0, clock=Clock.within(0.0)).seconds
+        0.0
+        """
+        limits = [limit for limit in (self.time_limit, self.clock.left) if limit is not None]
+        return min(limits, default=None)
 
     def searching(self) -> WorkOptions:
         """Return the options of functions that search."""
-        return {"time_limit": self.time_limit, "workers": self.workers, "progress": self.progress}
+        return {"time_limit": self.seconds, "workers": self.workers, "progress": self.progress}
 
     def among(self, options: Mapping[str, Any], kind: type) -> tuple[Effort, dict[str, Any]]:
         """Return the effort that options of a kind ask for, this one where they are silent, and all other options.

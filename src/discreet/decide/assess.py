@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
 
+from discreet.core.clock import Clock
 from discreet.core.effort import Effort, WorkOptions
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.progress import Progress
@@ -39,6 +40,8 @@ from discreet.table.statistic_reader import definitions_of
 
 RELEASED = (".csv", ".parquet", ".tab", ".xlsx")
 """The endings of files that hold a release, not the name of a method."""
+LATE = "no protection was found"
+"""What there is not when time is up."""
 PATIENCE = Effort(time_limit=60.0)
 """How long a search or an audit may take unless somebody says: a minute, which people wait for."""
 
@@ -188,7 +191,7 @@ class _Run:
         # A release that is judged has its statistics already.
         own = isinstance(request.protection, Release)
         self.case = with_safe(Case.of(subject, request.policy, None if own else request.statistics), request.time_limit)
-        self.effort = Effort(request.time_limit, workers, progress)
+        self.effort = Effort(request.time_limit, workers, progress, clock=Clock.within(request.within))
 
     def assessed(self) -> Assessment:
         """Go the whole path."""
@@ -210,7 +213,8 @@ class _Run:
                     judged, verdict = best, "protect" if best.meets else "withhold"
                     remedy = self._remedy(best) if as_is and not best.meets else ""
         else:
-            judged = self._protected(_method_of(protection, case.found, self.request.time_limit))
+            self.effort.clock.refuse_late(LATE)
+            judged = self._protected(_method_of(protection, case.found, self.effort.seconds))
             verdict = "protect" if judged.meets else "withhold"
         found = (judged.checks, case.found, case.before, judged.evidence, judged.protected, tuple(tried))
         return Assessment(case.subject, case.policy, verdict, *found, remedy=remedy)
@@ -255,7 +259,8 @@ class _Run:
                 tried.append(_candidate(allowed, "not tried: one that the policy lists before it meets the policy"))
                 continue
             try:
-                method = make_method(allowed.name, allowed.parameters, self.case.found, self.request.time_limit)
+                self.effort.clock.refuse_late(LATE)
+                method = make_method(allowed.name, allowed.parameters, self.case.found, self.effort.seconds)
                 judged = self._protected(method, Choice(protected, later=bool(tried)))
             except DiscreetError as error:
                 tried.append(_candidate(allowed, str(error)))

@@ -27,7 +27,10 @@ Protect: TypeAlias = "Literal['propose', 'none'] | str | Mapping[str, Any] | Met
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of an assessment, apart from the table."""
+    """What is asked of an assessment, apart from the table.
+
+    Each search and each audit may take ``time_limit`` seconds, and all of them together ``within``.
+    """
 
     policy: Policy
     protection: Protect
@@ -37,6 +40,7 @@ class Request:
     time_limit: float | None = 60.0
     trial: bool = False
     statistics: Mapping[str, Any] = field(default_factory=dict)
+    within: float | None = None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import Annotated, Literal, TypedDict
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from discreet.auditing.limits import Limits
 from discreet.core.errors import DiscreetError, RequestError
@@ -36,20 +44,31 @@ class _Where(TypedDict):
     weighted: bool
 
 
-class _Part(BaseModel):
-    """What the parts of a policy share: nothing unknown, nothing changed afterwards."""
+class CheckedPart(BaseModel):
+    """What the parts of policies and plans share: nothing unknown, nothing changed afterwards, no switch for a number.
+
+    ``threshold = true`` is no threshold of 1, of which nobody would be below.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def _no_switch(cls, value: object, about: ValidationInfo) -> object:
+        field = cls.model_fields.get(about.field_name or "")
+        if isinstance(value, bool) and field is not None and field.annotation is not bool:
+            raise ValueError(f"is {str(value).lower()}, which is no number or text; give one")
+        return value
 
-class DominanceRule(_Part):
+
+class DominanceRule(CheckedPart):
     """The n largest contributors make up more than k per cent."""
 
     n: Annotated[int, Field(ge=1)]
     k: Annotated[float, Field(gt=0, lt=100)]
 
 
-class PQRule(_Part):
+class PQRule(CheckedPart):
     """Somebody who knows every contribution within q per cent estimates another within p per cent."""
 
     p: Annotated[float, Field(gt=0)]
@@ -62,7 +81,7 @@ class PQRule(_Part):
         return self
 
 
-class Rules(_Part):
+class Rules(CheckedPart):
     """Which cells are sensitive before any protection.
 
     ``threshold`` holds for counts and magnitudes; ``dominance``, ``p_percent`` and ``pq`` for magnitudes.
@@ -81,7 +100,7 @@ class Rules(_Part):
     group_disclosure: Annotated[int, Field(ge=0)] | None = None
 
 
-class Accepted(_Part):
+class Accepted(CheckedPart):
     """The limits of a policy: how much may be known of what is published. One that is not given is not checked.
 
     Attributes:
@@ -142,7 +161,7 @@ class Protection(BaseModel):
         return self
 
 
-class Policy(_Part):
+class Policy(CheckedPart):
     """Rules, limits, weights and allowed protections of an agency.
 
     ``protections`` are tried in their order when one is to be proposed; ``allow`` says whether others may be asked for.

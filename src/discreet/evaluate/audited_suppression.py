@@ -18,7 +18,9 @@ import numpy as np
 from discreet.auditing.audit import audit
 from discreet.auditing.findings import RANK
 from discreet.auditing.limits import Level, Limits
+from discreet.core.clock import Clock
 from discreet.core.errors import DiscreetError, LimitError
+from discreet.core.grace import grace
 from discreet.core.json_types import Json
 from discreet.core.numerics import index_ranges
 from discreet.core.progress import Progress
@@ -165,15 +167,22 @@ def certify(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Suppressed:
-    """Apply a method of suppression and audit what it releases, in the form in which it is published."""
+    """Apply a method of suppression and audit what it releases, in the form in which it is published.
+
+    The audit has what is left of the time, and the grace.
+    """
     check_form(form)
+    limit = method.time_limit
+    clock = Clock.within(None if limit is None else limit + grace(limit))
     pattern = method.pattern(originals, progress=progress)
     protected = marked(method, pattern)
     layout = pattern.problem.cells.equations.layout
-    release = show_as(protected.release, form, least=method.least, layout=layout, progress=progress)
-    found = inspect(pattern, release, least=method.least, workers=workers, progress=progress)
+    release = show_as(protected.release, form, least=method.least, layout=layout, clock=clock, progress=progress)
+    found = inspect(pattern, release, least=method.least, clock=clock, workers=workers, progress=progress)
     wrong = faults(pattern, found)
     if wrong:
+        if all(incomplete for _, incomplete in wrong):
+            clock.refuse_late("a pattern was found, but not audited")
         kind = LimitError if all(incomplete for _, incomplete in wrong) else UnsafeError
         said = "; ".join(text for text, _ in wrong[:3])
         raise kind(
@@ -188,6 +197,7 @@ def inspect(
     release: Release,
     *,
     least: float = 0.0,
+    clock: Clock | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Audit:
@@ -201,6 +211,7 @@ def inspect(
         wide = int(demands.sliding[i]) / scale
         levels[tuple(sorted(cells.equations.cell(i).items()))] = (*ends, wide) if wide else ends
     known = pattern.known
+    until = clock or Clock()
     judge = partial(
         audit,
         release,
@@ -216,9 +227,10 @@ def inspect(
         workers=workers,
         progress=progress,
     )
-    quick = judge(verdict_only=True, candidates=candidates_of(pattern))
+    quick = judge(verdict_only=True, candidates=candidates_of(pattern), time_limit=until.left)
     # What that leaves undecided is worked out in full.
-    return judge() if (quick.findings.rank == RANK["incomplete"]).any() else quick
+    left = (quick.findings.rank == RANK["incomplete"]).any() and not until.late
+    return judge(time_limit=until.left) if left else quick
 
 
 def candidates_of(pattern: Pattern) -> Candidates:

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 
+from discreet.core.clock import Clock
 from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
@@ -30,7 +31,13 @@ def check_form(form: str) -> None:
 
 
 def show_as(
-    release: Release, form: Form, *, least: float = 0.0, layout: Layout | None = None, progress: Progress | None = None
+    release: Release,
+    form: Form,
+    *,
+    least: float = 0.0,
+    layout: Layout | None = None,
+    clock: Clock | None = None,
+    progress: Progress | None = None,
 ) -> Release:
     """Return a release with its suppressed figures shown as intervals or as synthetic values.
 
@@ -49,11 +56,13 @@ def show_as(
     if form == "marks" or not any(part.hidden.any() for part in marked):
         return release
     equations = equations_of(marked, least=least, asked={}, layout=layout)
-    found = bounds(equations, np.flatnonzero(equations.hidden), progress=progress)
+    until = clock or Clock()
+    found = bounds(equations, np.flatnonzero(equations.hidden), time_limit=until.left, progress=progress)
+    until.refuse_late("not all intervals of suppressed figures were found")
     if form == "intervals":
         lower, upper = found.lower, found.upper
     else:
-        lower = upper = fit(equations, _middle(found))
+        lower = upper = fit(equations, _middle(found), until)
     kind = Interval if form == "intervals" else Simulated
     shown = [
         _filled(part, equations.rows_of(part), lower, upper, kind, 10 ** (equations.decimals - part.decimals))

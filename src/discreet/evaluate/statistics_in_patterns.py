@@ -12,7 +12,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from discreet.core.errors import DiscreetError, require
+from discreet.core.clock import Clock
+from discreet.core.errors import DiscreetError, LimitError, require
 from discreet.core.numerics import BoolArray
 from discreet.core.progress import Progress
 from discreet.evaluate.audited_suppression import Suppressed, certify
@@ -39,15 +40,25 @@ def suppress_beside(
     *,
     progress: Progress | None = None,
 ) -> Iterator[Suppressed]:
-    """Yield audited patterns of one table with statistics of true values beside them, one for each way that works."""
+    """Yield audited patterns of one table with statistics of true values beside them, one for each way that works.
+
+    All of them together have the time of the method.
+    """
     require(ways, WAYS, "statistics are not chosen so:")
     (table,) = tabulations(original, method.hides_zeros)
     every = true_statistics(table, method.response, computable(wanted))
     first: Pattern | None = None
+    clock = Clock.within(method.time_limit)
     seen: set[tuple[int, ...]] = set()
     for way in ways:
+        if (left := clock.left) == 0.0:
+            return
+        method = replace(method, time_limit=left)
         if way != "kept" and first is None:
-            first = method.pattern(original, progress=progress)
+            try:
+                first = method.pattern(original, progress=progress)
+            except LimitError:
+                return
         kept = every if way == "kept" or first is None else _left(method, first, every, way)
         size = tuple(len(column) for column in kept)
         if size in seen or not sum(size):

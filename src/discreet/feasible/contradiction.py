@@ -55,13 +55,7 @@ def explain(equations: Equations) -> InfeasibleError:
     fiftieth of the time, but names as few figures in only 2 of 30 spoiled tables.
     """
     found = conflict(equations)
-    named = [
-        f"{equations.describe(i)} = {equations.text(int(equations.lower[i]))}"
-        if equations.lower[i] == equations.upper[i]
-        else f"{equations.describe(i)} between {equations.text(int(equations.lower[i]))} and "
-        f"{equations.text(int(equations.upper[i]))}"
-        for i in found.figures
-    ]
+    named = [_told(equations, i) for i in found.figures]
     shown = "; ".join(named[:SHOWN]) + (f"; and {len(named) - SHOWN} more" if len(named) > SHOWN else "")
     rest = "none of them can be left out; fewer others may too" if found.needed else "some of them may do alone"
     size = "no fewer do" if found.smallest else rest
@@ -69,6 +63,16 @@ def explain(equations: Equations) -> InfeasibleError:
         f"no table fits what is published: {len(named)} figures contradict each other, {size} ({shown}); correct one "
         "of them, or say how they were changed (rounded, perturbed)"
     )
+
+
+def _told(equations: Equations, i: int) -> str:
+    """Return what is published of a position, as a phrase."""
+    lower, upper = int(equations.lower[i]), int(equations.upper[i])
+    if lower == upper:
+        return f"{equations.describe(i)} = {equations.text(lower)}"
+    if upper >= UNBOUNDED:
+        return f"{equations.describe(i)} at least {equations.text(lower)}"
+    return f"{equations.describe(i)} between {equations.text(lower)} and {equations.text(upper)}"
 
 
 def conflict(equations: Equations, seconds: float = SECONDS) -> Conflict:
@@ -107,7 +111,8 @@ class _System:
         self.low, self.high = low.astype(float), np.where(free, np.inf, high)
         self.floor = float(min(0, int(equations.lower.min())))
         shown = (equations.source[self.columns] >= 0) | (low == high)
-        self.stated: BoolArray = shown & ~(equations.hidden[self.columns] & free)
+        # A mark says something where zeros are shown: that there is somebody.
+        self.stated: BoolArray = shown & ~(equations.hidden[self.columns] & free & (self.low <= self.floor))
 
     def ends(self, held: BoolArray) -> tuple[FloatArray, FloatArray]:
         """Return the ranges of all figures where some are held to theirs."""

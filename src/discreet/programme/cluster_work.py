@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import TypeAlias
 
 import numpy as np
 
-from discreet.core.errors import DataError, InfeasibleError, undamaged
+from discreet.core.clock import Clock
+from discreet.core.errors import DataError, InfeasibleError, LimitError, undamaged
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.decide.assess import assess_subject
@@ -38,6 +40,10 @@ Cells: TypeAlias = ClusterCells | FinishedCells
 SAVED = 2
 """The version of what is kept of a cluster."""
 
+SEARCH = 600.0
+"""Seconds for each search and each audit of a cluster: more than for one table that somebody waits for."""
+LATE = "it was not finished in time; run the plan again, as what is finished is kept, or give more (--time-limit)"
+"""Why a cluster is withheld that was not finished."""
 UNPUBLISHED = (
     "the disclosure risk 1/H to a reader who knows the method cannot be shown: it was judged with figures that no "
     "table of the plan shows; publish the tables of all people and of the finest level that they are taken from, or "
@@ -51,7 +57,8 @@ class Task:
     """One cluster, and what is asked of it.
 
     ``statistics`` are published beside tables, by the name of each. ``prepared`` makes the method that is applied in
-    place of ``protection``, with notes; ``asked`` says by what.
+    place of ``protection``, with notes, in so many seconds; ``asked`` says by what. Work is over at the time ``until``,
+    which other processes and machines read from their own clocks.
     """
 
     cells: Cells
@@ -59,10 +66,14 @@ class Task:
     protection: Protect
     seed: int
     trial: bool
-    time_limit: float | None
+    until: float | None = None
     statistics: Mapping[str, Mapping[str, Statistic]] = field(default_factory=dict)
     asked: Mapping[str, object] = field(default_factory=dict)
-    prepared: Callable[[], tuple[Protect, tuple[str, ...]]] | None = None
+    prepared: Callable[[float | None], tuple[Protect, tuple[str, ...]]] | None = None
+
+    def clock(self) -> Clock:
+        """Return a clock that rings when work is over."""
+        return Clock.within(None if self.until is None else max(self.until - time.time(), 0.0))
 
     @property
     def name(self) -> str:
@@ -97,7 +108,6 @@ class Task:
             "policy": self.policy.to_dict(),
             "protection": plain_settings(self.asked) | {"method": str(self.protection)},
             "seed": hashlib.sha256(str(self.seed).encode()).hexdigest(),
-            "time_limit": self.time_limit,
             "tables": [asdict(one) for one in self.cells.cluster.tables],
             "statistics": [
                 {name: one.to_dict() for name, one in self.statistics.get(table.name, {}).items()}
@@ -141,6 +151,17 @@ class ClusterOutcome:
     tables: tuple[TableOutcome, ...]
     release: Release | None
     notes: tuple[str, ...] = ()
+    unfinished: bool = False
+
+    @classmethod
+    def late(cls, task: Task) -> ClusterOutcome:
+        """Return what becomes of a cluster that was not finished in time."""
+        cluster = task.cells.cluster
+        tables = tuple(TableOutcome(table.name, 0, 0, 0) for table in cluster.tables)
+        told = (task.sha256, "withhold", f"Do not release it: {LATE}.", ((False, LATE),), "", 0.0)
+        return cls(
+            task.name, cluster.variable, cluster.period, *told, len(task.cells.judged), 0, tables, None, unfinished=True
+        )
 
     def to_text(self) -> str:
         """Return all of it as text; the same outcome gives the same bytes."""
@@ -162,6 +183,8 @@ class ClusterOutcome:
             raise TypeError("a text is none")
         if not all(isinstance(n, int) for n in counts) or not isinstance(self.utility, float | int):
             raise TypeError("a number is none")
+        if not isinstance(self.unfinished, bool) or (self.unfinished and self.verdict != "withhold"):
+            raise TypeError("it is finished and unfinished")
         if self.verdict not in ("release", "protect", "withhold") or (self.verdict == "withhold") != (
             self.release is None
         ):
@@ -185,9 +208,24 @@ class ClusterOutcome:
 
 
 def work_on(task: Task, progress: Progress | None = None, workers: int | None = None) -> ClusterOutcome:
-    """Assess a cluster, and cut what may be published into its tables."""
-    protection, told = (task.protection, ()) if task.prepared is None else task.prepared()
-    request = Request(task.policy, protection, task.seed, 1000, None, task.time_limit, task.trial)
+    """Assess a cluster, and cut what may be published into its tables; withhold what is not finished in time."""
+    clock = task.clock()
+    if clock.late:
+        return ClusterOutcome.late(task)
+    try:
+        found = _found(task, clock, progress, workers)
+    except LimitError:
+        if clock.late:
+            return ClusterOutcome.late(task)
+        raise
+    # What was judged in time stands; what failed may have failed for want of it.
+    return replace(found, unfinished=found.verdict == "withhold" and clock.late)
+
+
+def _found(task: Task, clock: Clock, progress: Progress | None, workers: int | None) -> ClusterOutcome:
+    """Assess a cluster in the time that is left."""
+    protection, told = (task.protection, ()) if task.prepared is None else task.prepared(clock.left)
+    request = Request(task.policy, protection, task.seed, 1000, None, SEARCH, task.trial, within=clock.left)
     found = assess_subject(task.subject(), request, workers=workers, progress=progress)
     release = found.release
     tables = task.cells.cluster.tables

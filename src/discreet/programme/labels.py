@@ -16,15 +16,20 @@ def read_labels(file: Path) -> dict[str, str]:
     """Return the labels of a CSV file with a header and two columns, code and label."""
     try:
         rows = [row for row in csv.reader(file.read_text(encoding="utf-8-sig").splitlines()) if row]
-    except (OSError, UnicodeDecodeError) as error:
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{file} cannot be read ({error}); give a CSV file of codes and labels in UTF-8") from None
     found: dict[str, str] = {}
+    codes: dict[str, str] = {}
     for number, row in enumerate(rows[1:], start=2):
         if len(row) != 2 or not all(text.strip() for text in row):
             raise DataError(f"{file}: row {number} is {row}; give a code and its label, after a header")
         code, label = (text.strip() for text in row)
         if found.setdefault(code, label) != label:
             raise DataError(f"{file}: {code!r} has two labels, {found[code]!r} and {label!r}; keep one")
+        if not label.isprintable():
+            raise DataError(f"{file}: the label {label!r} has characters that cannot be shown; leave them out")
+        if (other := codes.setdefault(label, code)) != code:
+            raise DataError(f"{file}: {other!r} and {code!r} are both labelled {label!r}; give each a label of its own")
     if not found:
         raise DataError(f"{file} holds no labels; give a header and a row for each code")
     return found

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from shutil import copyfile
 
 from discreet.core.errors import DiscreetError
-from discreet.core.files import file_sha256, write_text, write_whole
+from discreet.core.files import ScratchFolder, file_sha256, write_text, write_whole
 from discreet.core.json_types import Json
 from discreet.core.text import Face, Result, many
 from discreet.decide.policy import Policy
@@ -56,7 +58,9 @@ class ProgrammeOutcome(Result):
         said = f"{many(tables, 'table')} in {many(len(self.clusters), 'cluster')}: "
         if not held:
             return said + "all may be published as written."
-        return said + f"{tables - held:,} may be published as written, {held:,} must not be released."
+        late = sum(len(one.tables) for one in self.clusters if one.unfinished)
+        more = f"; {late:,} of these {'was' if late == 1 else 'were'} not finished in time" if late else ""
+        return said + f"{tables - held:,} may be published as written, {held:,} must not be released{more}."
 
     def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
@@ -86,6 +90,7 @@ class ProgrammeOutcome(Result):
                     "verdict": one.verdict,
                     "sentence": one.sentence,
                     "utility": one.utility,
+                    "unfinished": one.unfinished,
                     "checks": [{"passed": passed, "text": text} for passed, text in one.checks],
                     "notes": list(one.notes),
                 }
@@ -124,14 +129,20 @@ class ProgrammeOutcome(Result):
                 yield f"{one.name}.xlsx", "xlsx", replace(one.release, figures=tuple(shown)), value
 
     def write(self) -> None:
-        """Write all tables that may be published, the report, and last the record; remove what may not."""
+        """Write all tables that may be published, the report, and last the record; remove what may not.
+
+        A table that cannot be written in one of its formats is refused before any other is.
+        """
         written: dict[str, str] = {}
         said = presentation(self.plan)
-        for name, form, release, value in self.files():
-            path = self.folder / name
-            style = of_file(said, release, form)
-            release.write(path, value=value, mark=self.plan.output.mark, trial=release.trial, style=style)
-            written[name] = file_sha256(path)
+        with ScratchFolder() as scratch:
+            for name, form, release, value in self.files():
+                path = Path(scratch) / name
+                style = of_file(said, release, form)
+                release.write(path, value=value, mark=self.plan.output.mark, trial=release.trial, style=style)
+                written[name] = file_sha256(path)
+            for name in written:
+                write_whole(self.folder / name, partial(copyfile, Path(scratch) / name))
         for table in self.plan.tables:
             for ending in ENDINGS.values():
                 if f"{table.name}{ending}" not in written:
@@ -162,6 +173,8 @@ class ProgrammeOutcome(Result):
             if not same or any(file_sha256(folder / name) != found for name, found in files.items()):
                 return None
             clusters = tuple(ClusterOutcome.from_text(text) for text in record["kept"])
+            if any(one.unfinished for one in clusters):
+                return None
         except (OSError, ValueError, LookupError, TypeError, AttributeError, DiscreetError):
             # A record that is missing or damaged is not a reason to stop: everything is made again.
             return None

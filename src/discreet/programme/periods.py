@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from discreet.core.clock import Clock
 from discreet.core.errors import DataError, DiscreetError, InfeasibleError, RequestError
 from discreet.core.numerics import BoolArray
 from discreet.core.text import many
@@ -34,6 +35,10 @@ Key: TypeAlias = frozenset[tuple[str, str]]
 """A cell by its categories, without those that are totals."""
 DEAR = 1e9
 """The cost of a frozen cell where the fewest are looked for: more than all others together."""
+FREEZE = 60.0
+"""Seconds for the fewest cells to release from a freeze; after them, few enough are named."""
+LEAST = 0.01
+"""The fewest seconds that a search is given."""
 NAMED = 5
 """How many cells a message names."""
 
@@ -94,14 +99,15 @@ class Steady:
     before: Before | None
     said: PreviousPart | None
     frozen: tuple[FrozenPart, ...]
-    time_limit: float | None
 
-    def method(self) -> tuple[AuditedSuppression, tuple[str, ...]]:
-        """Return the suppression that keeps what can be kept, and what keeping costs, in words.
+    def method(self, seconds: float | None = None) -> tuple[AuditedSuppression, tuple[str, ...]]:
+        """Return the suppression that keeps what can be kept, and what keeping costs, in words, in so many seconds.
 
         Raises:
             InfeasibleError: if frozen cells leave no safe pattern; it names the fewest to release from the freeze.
+            LimitError: if time is up before there is a safe pattern.
         """
+        clock = Clock.within(seconds)
         free = self._plain()
         attackers, notes = self._readers()
         kept, method = None, free
@@ -110,14 +116,14 @@ class Steady:
             wishes = tuple(self._wishes(held))
             method = replace(free, wishes=wishes, attackers=attackers)
             try:
-                kept = method.pattern(self.handed)
+                kept = _within(method, clock).pattern(self.handed)
                 break
             except InfeasibleError as error:
                 if not held:
-                    raise self._released(free, wishes, error) from None
+                    raise self._released(free, wishes, error, clock) from None
         assert kept is not None
-        told = () if self.before is None else (self._told(kept, free.pattern(self.handed)),)
-        return method, (*told, *notes)
+        told = () if self.before is None else (self._told(kept, _within(free, clock).pattern(self.handed)),)
+        return _within(method, clock), (*told, *notes)
 
     @property
     def handed(self) -> Any:
@@ -237,7 +243,9 @@ class Steady:
             f"{least:,.0f} ({extra})."
         )
 
-    def _released(self, free: AuditedSuppression, wishes: Sequence[Wish], error: InfeasibleError) -> InfeasibleError:
+    def _released(
+        self, free: AuditedSuppression, wishes: Sequence[Wish], error: InfeasibleError, clock: Clock
+    ) -> InfeasibleError:
         """Return an error that names the fewest cells to release from the freeze."""
         asked = {frozenset(wish.cell.items()) for wish in wishes if wish.status == "publish"}
         if not asked:
@@ -250,9 +258,9 @@ class Steady:
         ]
         dear = [Wish(dict(key), cost=DEAR) for key in asked - clash]
         other = [Wish(dict(key), cost=1.0) for key, _ in self._labelled() if key not in asked]
-        search = replace(free, method="optimal", wishes=(*cheap, *dear, *other), time_limit=self.time_limit or 60.0)
+        search = replace(free, method="optimal", wishes=(*cheap, *dear, *other), time_limit=FREEZE)
         try:
-            found = search.pattern(self.handed)
+            found = _within(search, clock).pattern(self.handed)
         except InfeasibleError as still:
             return still
         over = sorted([*clash, *(_hidden(found) & asked)], key=sorted)
@@ -263,6 +271,13 @@ class Steady:
             f"no safe pattern leaves all frozen cells as they are; {least} from the freeze are "
             f"{many(len(over), 'cell')}: {named}{more}"
         )
+
+
+def _within(method: AuditedSuppression, clock: Clock) -> AuditedSuppression:
+    """Return a method that ends with its own time, or when a clock rings."""
+    clock.refuse_late("no safe pattern was found")
+    limits = [max(limit, LEAST) for limit in (method.time_limit, clock.left) if limit is not None]
+    return replace(method, time_limit=min(limits, default=None))
 
 
 def _keys(table: Tabulation) -> list[Key]:

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from discreet.core.errors import DiscreetError, RequestError, nearest, require
 from discreet.decide.measures_beside import RECORDS
-from discreet.decide.policy import Policy
+from discreet.decide.policy import CheckedPart, Policy
 from discreet.decide.protections import make_method, parse_method
 from discreet.programme.crossings import FINEST, Cluster, Crossing, clusters_of
 from discreet.programme.indicators import Indicators
@@ -31,10 +31,8 @@ Fault = tuple[tuple[str, ...], str]
 """The path of a key, and what is wrong with it."""
 
 
-class PlanPart(BaseModel):
-    """What the parts of a plan share: nothing unknown, nothing changed afterwards."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+class PlanPart(CheckedPart):
+    """What the parts of a plan share."""
 
 
 class RecordsPart(PlanPart):
@@ -173,6 +171,7 @@ class Programme(PlanPart):
     """A plan: records, dimensions, tables, policy and outputs of a programme of publications.
 
     Changes beside releases of other times, and corrections, must be made by ``fewest`` people or firms at least.
+    ``time_limit`` is for a whole run, in seconds: what is not finished by then is withheld.
 
     >>> plan = Programme(records={"files": "firms.csv"}, tables=[{"name": "T1", "by": ["region"]}])
     >>> [cluster.name for cluster in plan.clusters()]
@@ -186,7 +185,7 @@ class Programme(PlanPart):
     revises: Names = ()
     policy: str = "default"
     protection: str = "propose"
-    time_limit: Annotated[float, Field(gt=0)] | None = 60.0
+    time_limit: Annotated[float, Field(gt=0)] | None = None
     ledger: str | None = None
     fewest: Annotated[int, Field(ge=1)] = 3
     records: RecordsPart | None = None

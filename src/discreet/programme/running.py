@@ -9,15 +9,17 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
+from discreet.core.clock import Clock
+from discreet.core.effort import Effort
 from discreet.core.errors import DiscreetError, RequestError
-from discreet.core.files import PRIVATE_FOLDER, new_whole, remove_orphans, sync_folder, write_text
+from discreet.core.files import PRIVATE_FOLDER, ScratchFolder, new_whole, remove_orphans, sync_folder, write_text
 from discreet.core.json_types import Json
 from discreet.core.parallel import run as run_parallel
 from discreet.core.progress import Progress, tell
@@ -28,7 +30,7 @@ from discreet.decide.ledger.packing import packed
 from discreet.decide.ledger.settings import Tags
 from discreet.decide.policy import Policy
 from discreet.decide.provenance import digest, versions
-from discreet.programme.cluster_work import ClusterOutcome, Task, work_on
+from discreet.programme.cluster_work import SEARCH, ClusterOutcome, Task, work_on
 from discreet.programme.finished import finished_clusters
 from discreet.programme.means import with_means
 from discreet.programme.originals import RecordsOfPlan
@@ -44,21 +46,29 @@ KEPT = ".plan"
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a plan is run: where it writes, by which seed, on how many workers, and who is told how far it is."""
+    """How a plan is run: where it writes, by which seed, on how many workers, and who is told how far it is.
+
+    ``time_limit`` is for all of it, in seconds, and comes before that of the plan; ``before_writing`` is called once
+    everything is found.
+    """
 
     folder: Path | None = None
     seed: int | None = None
     trial: bool = False
     workers: int | None = None
     progress: Progress | None = None
+    time_limit: float | None = None
+    before_writing: Callable[[], None] | None = None
 
 
 def run_plan(plan: Programme, options: RunOptions | None = None) -> ProgrammeOutcome:
     """Run a plan: write every table that may be published, the record and the report.
 
-    A table is published if its cluster meets the policy, and if nothing follows from it together with the ledger.
+    A table is published if its cluster meets the policy, and if nothing follows from it together with the ledger. What
+    is not finished when time is up is withheld, and a later run goes on with it.
     """
     how = options or RunOptions()
+    clock = Clock.within(plan.time_limit if how.time_limit is None else how.time_limit)
     plan.refuse_faults()
     policy = Policy.load(plan.place(plan.policy) if plan.policy.endswith(".toml") else plan.policy)
     folder = how.folder or plan.written
@@ -71,13 +81,16 @@ def run_plan(plan: Programme, options: RunOptions | None = None) -> ProgrammeOut
     kept = _kept_folder(folder)
     seed = _seed(kept, how)
     statistics = {table.name: table.defined for table in plan.tables if table.statistics}
+    until = None if clock.left is None else time.time() + clock.left
     tasks = [
-        Task(one, policy, plan.protection, _own_seed(seed, one.cluster.name), how.trial, plan.time_limit, statistics)
+        Task(one, policy, plan.protection, _own_seed(seed, one.cluster.name), how.trial, until, statistics)
         for one in cells
     ]
     tasks = _steady(plan, policy, tasks)
     outcomes, fresh = _worked(tasks, kept, how)
-    joint = with_means(plan, _beside_the_ledger(plan, policy, outcomes, how))
+    joint = with_means(plan, _beside_the_ledger(plan, policy, outcomes, how, clock))
+    if how.before_writing is not None:
+        how.before_writing()
     found = ProgrammeOutcome(plan, policy, tuple(joint), folder, inputs, fresh)
     found.write()
     return found
@@ -98,7 +111,7 @@ def _steady(plan: Programme, policy: Policy, tasks: Sequence[Task]) -> list[Task
         there = earlier.get(task.cells.cluster.variable)
         release = None if there is None else there.release
         before = None if release is None else Before.of(release)
-        steady = Steady(task.cells, policy, before, plan.previous, plan.frozen, plan.time_limit)
+        steady = Steady(task.cells, policy, before, plan.previous, plan.frozen)
         asked = {
             "before": "" if release is None else hashlib.sha256(packed(release)).hexdigest(),
             "previous": None if plan.previous is None else plan.previous.model_dump(mode="json", exclude={"folder"}),
@@ -122,6 +135,14 @@ def _worked(tasks: Sequence[Task], kept: Path, how: RunOptions) -> tuple[list[Cl
         except DiscreetError as error:
             raise type(error)(f"cluster {task.name!r}: {error}") from None
 
+    late: dict[str, ClusterOutcome] = {}
+
+    def keep(task: Task, text: str) -> None:
+        if (found := ClusterOutcome.from_text(text)).unfinished:
+            late[task.name] = found
+        else:
+            write_text(files[task.name], text, private=True)
+
     run_parallel(
         work,
         todo,
@@ -129,10 +150,12 @@ def _worked(tasks: Sequence[Task], kept: Path, how: RunOptions) -> tuple[list[Cl
         progress=how.progress,
         label="protecting clusters",
         apart=True,
-        each=lambda task, text: write_text(files[task.name], text, private=True),
+        each=keep,
     )
     # What was read back and what was just made must be the same.
-    return [ClusterOutcome.from_text(files[task.name].read_text(encoding="utf-8")) for task in tasks], len(todo)
+    return [
+        late.get(task.name) or ClusterOutcome.from_text(files[task.name].read_text(encoding="utf-8")) for task in tasks
+    ], len(todo)
 
 
 def _read(file: Path, task: Task) -> ClusterOutcome | None:
@@ -144,7 +167,7 @@ def _read(file: Path, task: Task) -> ClusterOutcome | None:
 
 
 def _beside_the_ledger(
-    plan: Programme, policy: Policy, outcomes: Sequence[ClusterOutcome], how: RunOptions
+    plan: Programme, policy: Policy, outcomes: Sequence[ClusterOutcome], how: RunOptions, clock: Clock
 ) -> list[ClusterOutcome]:
     """Check every cluster beside what was published before, and beside the clusters before it.
 
@@ -152,15 +175,16 @@ def _beside_the_ledger(
     """
     at = None if plan.ledger is None else plan.place(plan.ledger)
     listed = at is not None and at.exists()
+    effort = Effort(SEARCH, how.workers, clock=clock)
     found: list[ClusterOutcome] = []
     with ExitStack() as stack:
-        empty = Path(stack.enter_context(TemporaryDirectory())) / "empty.sqlite"
+        empty = Path(stack.enter_context(ScratchFolder())) / "empty.sqlite"
         ledger = stack.enter_context(Ledger(at, create=False) if at is not None and listed else Ledger(empty))
         for number, one in enumerate(outcomes):
             tell(how.progress, number, len(outcomes), "checking beside the ledger")
             with_it = [other for other in found if other.release is not None and _meet(plan, one, other)]
             asked = one.release is not None and (listed or with_it)
-            found.append(_checked(plan, policy, one, with_it, ledger, how) if asked else one)
+            found.append(_checked(plan, policy, one, with_it, ledger, effort) if asked else one)
     return found
 
 
@@ -177,7 +201,7 @@ def _checked(
     one: ClusterOutcome,
     with_it: Sequence[ClusterOutcome],
     ledger: Ledger,
-    how: RunOptions,
+    effort: Effort,
 ) -> ClusterOutcome:
     assert one.release is not None
     about = entry_of(plan, one)
@@ -195,14 +219,16 @@ def _checked(
         **limits,
         fewest=plan.fewest,
         together=[_announced(plan, other) for other in with_it if _listed(plan, other, ledger) is None],
-        time_limit=plan.time_limit,
-        workers=how.workers,
+        **effort.searching(),
     )
     told = " ".join([f"beside the {'ledger' if there else 'other tables'}: {seen.sentence}", *seen.arithmetic(1)])
     checks = (*one.checks, (seen.verdict == "safe", told))
     if seen.verdict == "safe":
         return replace(one, checks=checks)
-    return replace(one, verdict="withhold", sentence=f"Do not release it: {told}", checks=checks, release=None)
+    # More time may show that it is safe, but nothing makes safe what was found unsafe.
+    late = seen.verdict == "incomplete" and effort.clock.late
+    held = f"Do not release it: {told}"
+    return replace(one, verdict="withhold", sentence=held, checks=checks, release=None, unfinished=late)
 
 
 def _listed(plan: Programme, one: ClusterOutcome, ledger: Ledger) -> str | None:

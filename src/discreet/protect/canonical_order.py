@@ -73,9 +73,13 @@ class _Order:
         for dimension in self.like({name: part.labels[name] for name in part.hierarchies}):
             name, trees = dimension.name, part.hierarchies[dimension.name]
             mine = self.trees.get(name, ())
-            alike = [set(tree.codes) for tree in mine] == [set(tree.codes) for tree in trees]
+            alike = _every_code(mine) == _every_code(trees) and len(mine) == len(trees)
             found[name] = mine if alike else tuple(_as_listed(tree, dimension.categories) for tree in trees)
         return found
+
+
+def _every_code(trees: Sequence[Hierarchy]) -> set[str]:
+    return {code for tree in trees for code in tree.codes}
 
 
 def _as_listed(tree: Hierarchy, codes: Sequence[str]) -> Hierarchy:
@@ -100,11 +104,25 @@ def _by_name(tree: Hierarchy) -> Hierarchy:
     return Hierarchy(tuple(codes), parents, tree.labels, tree.part)
 
 
+def _axis_by_name(axis: Axis) -> Axis:
+    r"""Return an axis with its codes sorted by name; of several trees, those that hold most come first.
+
+    The first tree holds all finest codes: those that it lacks come directly under the total, of which they are parts.
+
+    >>> trees = (Hierarchy.from_hrc("z\n@b\n@a\n"), Hierarchy.from_hrc("y\n@c\n@b\n"))
+    >>> for both in (trees, trees[::-1]):
+    ...     print(*_axis_by_name(Axis("x", both)).codes)
+    Total y a b c z
+    Total y a b c z
+    """
+    trees = sorted(map(_by_name, axis.hierarchies), key=lambda tree: (-len(tree.leaves), tree.codes, tree.parents))
+    lacks = [code for code in axis.leaves if code not in trees[0].codes]
+    return Axis(axis.name, (_by_name(trees[0].with_codes(lacks)), *trees[1:]))
+
+
 def _tabulation_by_name(cells: Tabulation) -> Tabulation:
-    """Return a tabulation with its dimensions and the codes of each in another order; several trees keep theirs."""
-    axes = tuple(
-        Axis(axis.name, tuple(map(_by_name, axis.hierarchies))) for axis in sorted(cells.axes, key=lambda a: a.name)
-    )
+    """Return a tabulation with its dimensions, and the trees and codes of each, in another order."""
+    axes = tuple(_axis_by_name(axis) for axis in sorted(cells.axes, key=lambda axis: axis.name))
     if [(axis.name, axis.codes) for axis in axes] == [(axis.name, axis.codes) for axis in cells.axes]:
         return cells
     to = Grid.of({axis.name: axis.codes for axis in axes})

@@ -42,7 +42,7 @@ class Threshold:
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        if not self.minimum >= 1:
+        if isinstance(self.minimum, bool) or not self.minimum >= 1:
             raise RequestError(f"threshold is {self.minimum}; give 1 or more contributors")
         if self.zeros not in ("safe", "unsafe"):
             raise RequestError(f"zeros is {self.zeros!r}; it is 'safe' or 'unsafe'")

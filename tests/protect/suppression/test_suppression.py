@@ -13,6 +13,7 @@ from tests.measuring import first_measured
 from tests.protect.suppression.oracle import counts, is_safe, small_case, stated
 
 import discreet as dc
+from discreet.core.clock import Clock
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.decide.protections import make_method
 from discreet.evaluate.audited_suppression import AuditedSuppression, UnsafeError, certify
@@ -199,8 +200,17 @@ def test_the_proof_tells_how_far_it_is_and_the_gap() -> None:
     assert proved[0][0] < proved[-1][0]
 
 
-def test_a_time_limit_returns_a_safe_pattern_with_its_bound() -> None:
-    found = dc.suppress(large(3), Threshold(4), levels=(1, 1), method="optimal", time_limit=0.01)
+class Rung(Clock):
+    @classmethod
+    def within(cls, seconds: float | None) -> Clock:
+        return Clock(0.0)
+
+
+def test_a_time_limit_returns_a_safe_pattern_with_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as late:
+        # All time is gone once there is a first pattern.
+        late.setattr("discreet.protect.suppression.optimal.Clock", Rung)
+        found = dc.suppress(large(3), Threshold(4), levels=(1, 1), method="optimal", time_limit=1000.0)
     assert found.pattern.limited
     assert found.pattern.bound < found.pattern.cost
     full = dc.suppress(large(3), Threshold(4), levels=(1, 1), method="optimal")

@@ -11,13 +11,16 @@ The reader knows both maps, every published figure, and in which overlaps of two
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from discreet.core.errors import RequestError
+from discreet.core.clock import Clock
+from discreet.core.errors import RequestError, with_arguments
 from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray
@@ -65,13 +68,20 @@ class Difference:
 class GeographicDifferences:
     """Everybody who is in a difference below the threshold, and the smallest differences that show it.
 
-    ``complete`` says whether all smallest differences are listed. The people counted are everybody in either case.
+    ``complete`` says whether all smallest differences are listed. The people counted are everybody in either case,
+    unless time was up: then ``unsettled`` pairs of zones were not examined, and anybody there may be singled out.
     """
 
     territory: Territory
     threshold: int
     found: tuple[Difference, ...]
     complete: bool
+    unsettled: int = 0
+
+    @property
+    def safe(self) -> bool:
+        """Whether it is shown that nobody is in a difference below the threshold."""
+        return not self.found and not self.unsettled
 
     @cached_property
     def exposed(self) -> BoolArray:
@@ -107,15 +117,23 @@ class GeographicDifferences:
     def sentence(self) -> str:
         """The finding in one sentence."""
         names, total = self.territory.names, int(self.territory.people.sum())
-        if not self.found:
+        if self.safe:
             return f"No difference of unions of {names[0]} and {names[1]} has from 1 to {self.threshold - 1} people."
+        if not self.found:
+            return f"No difference of unions of {names[0]} and {names[1]} was found, but nothing is shown: {self._late}"
         most, number = max(one.zones for one in self.found), len(self.found)
         many = "1 difference" if number == 1 else f"{number:,} differences"
         return (
             f"{self.people:,} of {total:,} people are in differences of unions of {names[0]} and {names[1]} below "
             f"{self.threshold}: {many} of up to {most} {'zone' if most == 1 else 'zones'}. {self.beyond_zones:,} of "
             "them are in no zone that is below the threshold itself."
-        )
+        ) + (f" There may be more: {self._late}" if self.unsettled else "")
+
+    @property
+    def _late(self) -> str:
+        """What was not done in time, and the remedy."""
+        left = f"{self.unsettled:,} of {len(self.territory.people):,} pairs of zones were not examined in time"
+        return with_arguments(f"{left}; give more (time_limit=, --time-limit).")
 
     def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
@@ -128,6 +146,8 @@ class GeographicDifferences:
             "people_beyond_zones": self.beyond_zones,
             "people_by_zones": {str(zones): people for zones, people in self.by_zones.items()},
             "complete": self.complete,
+            "safe": self.safe,
+            "unsettled": self.unsettled,
             "sentence": self.sentence,
             "differences": [one.to_dict() for one in self.found],
         }
@@ -151,7 +171,11 @@ class GeographicDifferences:
 
 @reads_original
 def geography(
-    original: Table | Tabulation, threshold: int = 10, *, divisions: Sequence[str] | None = None
+    original: Table | Tabulation,
+    threshold: int = 10,
+    *,
+    divisions: Sequence[str] | None = None,
+    time_limit: float | None = None,
 ) -> GeographicDifferences:
     """Find the differences of unions of zones of two divisions that have fewer people than a threshold.
 
@@ -159,6 +183,7 @@ def geography(
         original: counts by pairs of zones, or records of them: a table, a file or a frame.
         threshold: differences of 1 to ``threshold − 1`` people are found.
         divisions: the two dimensions that are divisions of the territory; by default the table's only two.
+        time_limit: seconds; what was found by then is returned, and says how many pairs were not examined.
 
     >>> table = Table.from_array([[5, 1, 0], [0, 2, 9]], {"area": ["n", "s"], "grid": ["a", "b", "c"]})
     >>> [one.arithmetic for one in geography(table, 3).found]
@@ -167,29 +192,41 @@ def geography(
     if isinstance(threshold, bool) or not isinstance(threshold, int | np.integer) or threshold < 2:
         raise RequestError(f"the threshold is {threshold!r}; give an integer of 2 or more (threshold=, --threshold)")
     table = original if isinstance(original, Table) else original.table()
-    return differences_of(Territory.of(table, divisions), int(threshold))
+    return differences_of(Territory.of(table, divisions), int(threshold), Clock.within(time_limit))
 
 
-def differences_of(territory: Territory, threshold: int) -> GeographicDifferences:
-    """Return the differences in a territory."""
+def differences_of(territory: Territory, threshold: int, clock: Clock | None = None) -> GeographicDifferences:
+    """Return the differences in a territory that are found before time is up."""
+    until = clock or Clock()
     system = territory.system()
     light = territory.people < threshold
-    known = smallest_sums(system, light, np.ones(len(territory.people), np.int64), threshold)
+    # Half of the time is left for the pairs that this search does not settle.
+    deadline = math.inf if until.left is None else time.monotonic() + until.left / 2
+    known = smallest_sums(system, light, np.ones(len(territory.people), np.int64), threshold, deadline=deadline)
     unions = [union for union, _ in known.found]
+    unsettled = 0
     if not known.complete:
-        unions += _left_over(territory, threshold, {pair for union in unions for pair in union})
+        more, unsettled = _left_over(territory, threshold, {pair for union in unions for pair in union}, until)
+        unions += more
     found = [_explained(territory, union) for union in unions]
     ordered = sorted(found, key=lambda one: (one.people, one.zones, one.arithmetic))
-    return GeographicDifferences(territory, threshold, tuple(ordered), known.complete)
+    return GeographicDifferences(territory, threshold, tuple(ordered), known.complete, unsettled)
 
 
-def _left_over(territory: Territory, threshold: int, covered: set[int]) -> Iterator[tuple[int, ...]]:
-    """Yield the lightest differences of pairs that no difference was found for."""
+def _left_over(
+    territory: Territory, threshold: int, covered: set[int], clock: Clock
+) -> tuple[list[tuple[int, ...]], int]:
+    """Return the lightest differences of pairs that none was found for, and how many pairs there was no time for."""
     search = CutSearch(territory, threshold)
-    for pair in search.light.tolist():
+    found: list[tuple[int, ...]] = []
+    pairs = search.light.tolist()
+    for number, pair in enumerate(pairs):
+        if clock.late:
+            return found, sum(one not in covered for one in pairs[number:])
         if pair not in covered and (cut := search.least(pair)) is not None:
             covered.update(cut[0])
-            yield cut[0]
+            found.append(cut[0])
+    return found, 0
 
 
 def _explained(territory: Territory, union: tuple[int, ...]) -> Difference:

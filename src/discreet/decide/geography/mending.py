@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.core.errors import RequestError, require
+from discreet.core.clock import Clock
+from discreet.core.errors import LimitError, RequestError, require
 from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.decide.geography.differences import GeographicDifferences, differences_of
@@ -68,13 +69,16 @@ class CoarserZones:
         return csv_text([self.division, "group"], self.groups.items())
 
 
-def coarser(found: GeographicDifferences, division: str, tree: Quadtree | None = None) -> CoarserZones:
+def coarser(
+    found: GeographicDifferences, division: str, tree: Quadtree | None = None, *, time_limit: float | None = None
+) -> CoarserZones:
     """Return zones of one division merged until it takes part in no difference below the threshold.
 
     Args:
         found: the differences.
         division: the division that is made coarser.
         tree: the quadtree of its cells, if it is a grid; merged cells are whole blocks of it.
+        time_limit: seconds; zones of which it is not shown by then that they are coarse enough are refused.
 
     >>> from discreet.decide.geography.differences import geography
     >>> from discreet.table import Table
@@ -90,8 +94,14 @@ def coarser(found: GeographicDifferences, division: str, tree: Quadtree | None =
         missing = next(zone for zone in zones if zone not in tree.cells)
         raise RequestError(f"the grid of {division} has no cell {missing!r}; give a cell for each zone")
     groups = _Joined(zones) if tree is None else _Blocks(zones, tree)
-    while found.found and _round(found, at, groups):
-        found = differences_of(territory.merged(at, groups.names()), found.threshold)
+    clock = Clock.within(time_limit)
+    while not found.unsettled and found.found and _round(found, at, groups):
+        found = differences_of(territory.merged(at, groups.names()), found.threshold, clock)
+    if found.unsettled:
+        raise LimitError(
+            f"no zones of {division} were shown to be coarse enough in time, as {found.unsettled:,} pairs of zones "
+            "were not examined; give more (time_limit=, --time-limit)"
+        )
     return CoarserZones(division, groups.names(), before, found)
 
 

@@ -32,17 +32,17 @@ class ReleasePair:
     def shared(self) -> tuple[str, ...]:
         """The dimensions whose categories are the same in both."""
         names = (name for name in self.new.space.names if name in self.old.space.names)
-        return tuple(name for name in names if _leaves(self.old, name) == _leaves(self.new, name))
+        return tuple(name for name in names if leaves(self.old, name) == leaves(self.new, name))
 
     def laid(self, names: Sequence[str], amounts: bool) -> _ChangedCells:
         """Lay the finest cells of shared dimensions side by side."""
         decimals = max(self.old.decimals, self.new.decimals)
         scales = [10 ** (decimals - side.decimals) for side in (self.old, self.new)]
-        one, other = (_values(side, names, self.time_limit) for side in (self.old, self.new))
+        one, other = (values_of(side, names, self.time_limit) for side in (self.old, self.new))
         known = (one[0] == one[1]) & (other[0] == other[1])
         before, after = (np.where(known, ends[0], 0) * scale for ends, scale in zip((one, other), scales, strict=True))
         return _ChangedCells(
-            names, [_leaves(self.new, name) for name in names], before, after, known, 10**decimals, amounts
+            names, [leaves(self.new, name) for name in names], before, after, known, 10**decimals, amounts
         )
 
 
@@ -155,19 +155,20 @@ class _ChangedCells:
         return Grid.of(dict(zip(self.names, self.labels, strict=True))).describe(cell)
 
 
-def _leaves(equations: Equations, name: str) -> list[str]:
+def leaves(equations: Equations, name: str) -> list[str]:
+    """Return the finest categories of a dimension, sorted."""
     axis = equations.space.axes[equations.space.axis(name)]
     return sorted(axis.nodes[i] for i in axis.leaves)
 
 
-def _values(equations: Equations, names: Sequence[str], time_limit: float | None) -> tuple[IntArray, IntArray]:
+def values_of(equations: Equations, names: Sequence[str], time_limit: float | None) -> tuple[IntArray, IntArray]:
     """Return the bounds of the finest cells of some dimensions, in the order of their sorted labels."""
     space = equations.space
-    codes = [recode(_leaves(equations, name), space.grid.labels[name]) for name in names]
-    leaves = Grid(tuple(code.size for code in codes))
-    placed = leaves.decode(np.arange(leaves.size))
+    codes = [recode(leaves(equations, name), space.grid.labels[name]) for name in names]
+    finest = Grid(tuple(code.size for code in codes))
+    placed = finest.decode(np.arange(finest.size))
     columns = {name: code[place] for name, code, place in zip(names, codes, placed, strict=True)}
-    total = np.zeros(leaves.size, np.int64)
+    total = np.zeros(finest.size, np.int64)
     at = equations.locate(space.grid.encode([columns.get(name, total) for name in space.names]))
     found = bounds(equations, at, time_limit=time_limit)
     return found.lower[at], found.upper[at]

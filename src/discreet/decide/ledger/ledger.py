@@ -19,7 +19,7 @@ from discreet.decide.ledger.entry import Entry
 from discreet.decide.ledger.history import History, Stored, addition, event, read_key, said_of
 from discreet.decide.ledger.joined_tables import refuse_contradiction
 from discreet.decide.ledger.packing import compressed, decompressed, digest, packed, unpacked
-from discreet.decide.ledger.release_check import ReleaseCheck
+from discreet.decide.ledger.release_check import ReleaseCheck, Shelf
 from discreet.decide.ledger.settings import CheckOptions, Settings, Tags
 from discreet.decide.ledger.store import WAIT, Originals, Store
 from discreet.decide.ledger.verification import Verification
@@ -107,12 +107,20 @@ class Ledger:
 
     def _read(self, entry: Entry, past: History) -> Release:
         """Return what a release publishes, as it was added."""
-        ((body,),) = self._store.read("SELECT body FROM figures WHERE id = ?", entry.id)
-        stored = past.stored[entry.id]
-        text = decompressed(body, stored.size)
-        if digest(text, said_of(entry)) != stored.digest:
-            raise DataError(f"{self.path}: release {entry} is not as it was added; restore the ledger from a copy")
-        return unpacked(text)
+        return unpacked(self._texts([entry], past)[0])
+
+    def _texts(self, entries: Sequence[Entry], past: History) -> list[bytes]:
+        """Return what releases publish, packed, as they were added."""
+        marks = ",".join("?" * len(entries))
+        found = self._store.read(f"SELECT id, body FROM figures WHERE id IN ({marks})", *(one.id for one in entries))
+        bodies, texts = dict(found), []
+        for entry in entries:
+            stored = past.stored[entry.id]
+            text = decompressed(bodies[entry.id], stored.size)
+            if digest(text, said_of(entry)) != stored.digest:
+                raise DataError(f"{self.path}: release {entry} is not as it was added; restore the ledger from a copy")
+            texts.append(text)
+        return texts
 
     @property
     def head(self) -> str:
@@ -301,6 +309,8 @@ class Ledger:
             progress: called as the work advances.
         """
         release = open_release(release)
+        if isinstance(fewest, bool) or not isinstance(fewest, int) or fewest < 1:
+            raise RequestError(f"the fewest people behind a change are {fewest!r}; give 1 or more (fewest=, --fewest)")
         effort, rest = Effort().among(options, WorkOptions)
         clock = Clock.within(effort.time_limit)
         tags = {name: rest.pop(name) for name in Tags.__annotations__ if name in rest}
@@ -319,7 +329,11 @@ class Ledger:
         def read(name: str) -> Release:
             return announced[name].release if name in announced else self._read(past.entries[name], past)
 
-        found = ReleaseCheck(release, entry, held, revised, read, rules, others).outcome(
+        def texts(names: Sequence[str]) -> list[bytes]:
+            return self._texts([past.entries[name] for name in names], past)
+
+        shelf = Shelf(read, texts, frozenset(past.entries))
+        found = ReleaseCheck(release, entry, held, revised, shelf, rules, others).outcome(
             fewest, len(every) + len(coming)
         )
         return replace(found, head=past.head.digest)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+
+import numpy as np
 
 from discreet.core.text import many
 from discreet.decide.ledger.change import NestedTables, ReleasePair, changes, may_lie_inside
@@ -16,17 +18,32 @@ from discreet.decide.ledger.joint import Joint, joint_findings
 from discreet.decide.ledger.numbers_and_amounts import meet, mixed_findings
 from discreet.decide.ledger.populations import APART, WITHIN, apart, family, lineage
 from discreet.decide.ledger.revision import alike, same_values
+from discreet.decide.ledger.screening import NewRelease, quiet
 from discreet.decide.ledger.settings import Settings
 from discreet.decide.ledger.spelling import other_spellings, spelled
 from discreet.table.equations import Equations, equations_of
 from discreet.table.release import Release
 
+TOGETHER = 500
+"""How many releases are looked at together: few enough for the clock to be seen in time."""
+FEW = 20
+"""Below so many, releases are compared one by one."""
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """What earlier releases publish: one of them, or the packed texts of some that are ``stored``."""
+
+    read: Callable[[str], Release]
+    texts: Callable[[Sequence[str]], list[bytes]]
+    stored: frozenset[str]
+
 
 class ReleaseCheck:
     """The check of one release, whose line is ``entry``, beside ``every`` release that readers hold.
 
-    ``revised`` are the ids of the releases that it corrects, and ``read`` returns what a release publishes. ``rules``
-    say what counts as given away of it, and ``others`` of amounts beside numbers, or of numbers beside amounts.
+    ``revised`` are the ids of the releases that it corrects, and ``shelf`` has what releases publish. ``rules`` say
+    what counts as given away of it, and ``others`` of amounts beside numbers, or of numbers beside amounts.
     """
 
     def __init__(
@@ -35,12 +52,12 @@ class ReleaseCheck:
         entry: Entry,
         every: Sequence[Entry],
         revised: set[str],
-        read: Callable[[str], Release],
+        shelf: Shelf,
         rules: Settings,
         others: Settings,
     ) -> None:
         self.release, self.entry, self.every, self.revised = release, entry, every, revised
-        self.read, self.rules = read, rules
+        self.shelf, self.rules = shelf, rules
         self.of_others = others
         seen = [e for e in every if not e.unseen]
         self.names = other_spellings(e.dimensions for e in (entry, *seen))
@@ -65,7 +82,7 @@ class ReleaseCheck:
         ]
         self.mine = sheets_of(release, entry)
         self.groups = [
-            [sheet for e in group for sheet in sheets_of(read(e.id), e, self.names)]
+            [sheet for e in group for sheet in sheets_of(shelf.read(e.id), e, self.names)]
             for group in _worlds(entry, [e for e in seen if e.id in {one.id for one in (*self.linked, *self.beside)}])
         ]
         self.joint = Joint(unjudged=(*rules.unasked, *_renamed(entry, [e for e in seen if e.id in revised])))
@@ -85,11 +102,16 @@ class ReleaseCheck:
             late += [sheet.entry for sheet in before[:1]] if self.rules.clock.late else []
             if not late:
                 self._put_together(before)
-        for other in self.others:
-            if not self.rules.clock.late:
-                self._compare(other, fewest)
-            # What was compared when time ran out may lack something.
-            late += [other] if self.rules.clock.late else []
+        for start in range(0, len(self.others), TOGETHER):
+            some = self.others[start : start + TOGETHER]
+            silent = self._quiet(some, fewest)
+            for other in some:
+                if other.id in silent:
+                    self.compared += [other] if other.id in self.old_ids else []
+                elif not self.rules.clock.late:
+                    self._compare(other, fewest)
+                # What was compared when time ran out may lack something.
+                late += [other] if self.rules.clock.late else []
         if late:
             self.joint |= Joint(unjudged=(_not_compared(late),))
         joint = self.joint
@@ -126,11 +148,40 @@ class ReleaseCheck:
         self.joint |= found
         self.assumed += assumed
 
+    def _quiet(self, some: Sequence[Entry], fewest: int) -> set[str]:
+        """Return the releases that a comparison tells nothing about, found together where they are many."""
+        about = self.entry
+        plain = [
+            e
+            for e in some
+            if e.id in self.shelf.stored and not self._stated(e) and not apart(e.population, about.population)
+        ]
+        if len(plain) < FEW or self.rules.clock.late or any(sheet.figures.statistics for sheet in self.mine):
+            return set()
+        worlds = [[*(s for s in every if s.entry.same_variable(about)), *self.mine] for every in self.groups]
+        new = NewRelease(worlds, self.laid, self.rules, fewest, self.names)
+        # Of another variable only figures that are printed again count.
+        found = set()
+        for same in (True, False):
+            mine = [e for e in plain if (e.id in self.old_ids) == same]
+            if mine:
+                inside = np.array([same and e.may_be_about("", about.period) for e in mine])
+                judged = new if same else replace(new, laid=())
+                told = quiet(judged, mine, self.shelf.texts([e.id for e in mine]), inside)
+                found |= {e.id for e, nothing in zip(mine, told.tolist(), strict=True) if nothing}
+        return set() if self.rules.clock.late else found
+
+    def _stated(self, e: Entry) -> bool:
+        """Say whether a release is another version of the figures, as somebody says."""
+        return e.id in self.revised or (
+            e.id in self.old_ids and e.may_be_about(self.entry.population, self.entry.period)
+        )
+
     def _compare(self, e: Entry, fewest: int) -> None:
         """Compare with a release about another time or population, or with other versions of the figures."""
-        entry, theirs = self.entry, sheets_of(self.read(e.id), e, self.names)
+        entry, theirs = self.entry, sheets_of(self.shelf.read(e.id), e, self.names)
         both = f"«{e.title}» and «{entry.title}»"
-        stated = e.id in self.revised or (e.id in self.old_ids and e.may_be_about(entry.population, entry.period))
+        stated = self._stated(e)
         repeated = False
         for every in self.groups:
             before = [sheet for sheet in every if sheet.entry.same_variable(entry)]

@@ -174,11 +174,8 @@ def _equal(new: Sequence[Figures], old: Sequence[Figures]) -> tuple[int, int]:
     same = both = 0
     for mine, theirs in product(new, old):
         if set(mine.names) == set(theirs.names):
-            unit, kinds = max(mine.decimals, theirs.decimals), list(dict.fromkeys((*mine.kinds, *theirs.kinds)))
-            grid = Grid.of(
-                {name: list(dict.fromkeys((*mine.labels[name], *theirs.labels[name]))) for name in mine.names}
-            )
-            one, other = (_Printed.of(part, grid, unit, kinds) for part in (mine, theirs))
+            grid, unit, kinds = shared_grid(mine, theirs)
+            one, other = (PrintedFigures.of(part, grid, unit, kinds) for part in (mine, theirs))
             _, at, by = np.intersect1d(one.place, other.place, return_indices=True)
             meet = (one.lower[at] <= other.upper[by]) & (other.lower[by] <= one.upper[at])
             meet &= (one.value[at] == other.value[by]) | (one.kind[at] != other.kind[by])
@@ -187,7 +184,13 @@ def _equal(new: Sequence[Figures], old: Sequence[Figures]) -> tuple[int, int]:
     return same, both
 
 
-class _Printed(NamedTuple):
+def shared_grid(mine: Figures, theirs: Figures) -> tuple[Grid, int, list[Kind]]:
+    """Return the cells of two tables of the same dimensions, the most decimals, and all kinds of figures."""
+    labels = {name: list(dict.fromkeys((*mine.labels[name], *theirs.labels[name]))) for name in mine.names}
+    return Grid.of(labels), max(mine.decimals, theirs.decimals), list(dict.fromkeys((*mine.kinds, *theirs.kinds)))
+
+
+class PrintedFigures(NamedTuple):
     """The figures above 0 that a table prints: where, in which range, which value, and how they were made."""
 
     place: IntArray
@@ -197,13 +200,16 @@ class _Printed(NamedTuple):
     kind: IntArray
 
     @classmethod
-    def of(cls, part: Figures, grid: Grid, decimals: int, kinds: Sequence[Kind]) -> _Printed:
+    def of(
+        cls, part: Figures, grid: Grid, decimals: int, kinds: Sequence[Kind], *, every: bool = False
+    ) -> PrintedFigures:
+        """Return the figures of a table above 0, or ``every`` figure, in a grid that two tables share."""
         scale = float(10 ** (decimals - part.decimals))
         codes = zip(part.names, part.codes.T, strict=True)
         columns = {name: recode(part.labels[name], grid.labels[name])[code] for name, code in codes}
         lower, upper, value = (x.astype(np.float64) * scale for x in (*part.ranges(), part.values))
         kind = np.array([kinds.index(kind) for kind in part.kinds])[part.kind]
-        shown = ~part.hidden & (upper - lower < UNBOUNDED) & (value > 0)
+        shown = (~part.hidden & (upper - lower < UNBOUNDED) & (value > 0)) | every
         place = grid.encode([columns[name] for name in grid.labels])
         return cls(place[shown], lower[shown], upper[shown], value[shown], kind[shown])
 

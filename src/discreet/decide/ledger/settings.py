@@ -67,6 +67,11 @@ class Settings:
     workers: int | None = None
     progress: Progress | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse a threshold that no count is below, and one that is no number."""
+        if self.threshold is not None and (isinstance(self.threshold, bool) or not self.threshold >= 1):
+            raise RequestError(f"the threshold is {self.threshold!r}; give 1 or more (threshold=, --threshold)")
+
     @classmethod
     def of(
         cls,

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.core.clock import Clock
 from discreet.core.errors import DataError, LimitError
 from discreet.core.highs import Program
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
@@ -65,8 +66,8 @@ def _log(wanted: FloatArray, given: FloatArray) -> FloatArray:
     return np.where(given > 0, np.log(np.maximum(ratio, 1e-9)), 0.0)
 
 
-def fit(equations: Equations, wanted: IntArray | None = None) -> IntArray:
-    """Return a value for every position such that all equations and ranges hold.
+def fit(equations: Equations, wanted: IntArray | None = None, clock: Clock | None = None) -> IntArray:
+    """Return a value for every position such that all equations and ranges hold, or refuse when time is up.
 
     Linked tables leave open the cells that only a table of all their dimensions would show. Any values serve there: a
     pattern is safe if tables that fit differ enough, wherever they start from. Values found are the nearest in sum to
@@ -82,8 +83,9 @@ def fit(equations: Equations, wanted: IntArray | None = None) -> IntArray:
     """
     values, open_ = _settled(equations)
     filled = np.where(open_, np.clip(0 if wanted is None else wanted, equations.lower, equations.upper), values)
+    until = clock or Clock()
     for part in _parts(equations, values, open_):
-        filled[part.at] = part.solve(None if wanted is None else wanted[part.at])
+        filled[part.at] = part.solve(None if wanted is None else wanted[part.at], until)
     return filled
 
 
@@ -123,7 +125,7 @@ class _LinkedPart:
     lower: IntArray
     upper: IntArray
 
-    def solve(self, wanted: IntArray | None) -> IntArray:
+    def solve(self, wanted: IntArray | None, clock: Clock) -> IntArray:
         """Return values that fit; integers are asked for only where real numbers give none."""
         n = self.at.size
         lower = np.where(self.lower <= -UNBOUNDED, -np.inf, self.lower)
@@ -145,7 +147,8 @@ class _LinkedPart:
                 sums=(rest, rest),
                 whole=whole,
             )
-            outcome = program.run()
+            outcome = program.run(clock.left)
+            clock.refuse_late("no values were found for the cells that linked tables share")
             if outcome == "infeasible" and near:
                 continue
             if outcome == "infeasible":

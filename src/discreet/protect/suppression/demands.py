@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from discreet.core.clock import Clock
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, index_ranges
 from discreet.core.progress import Progress
 from discreet.core.sparse import distinct_rows, row_of, starts_of
@@ -36,6 +37,7 @@ class Demanded:
     problem: Problem
     known: InsiderKnowledge
     progress: Progress | None = None
+    clock: Clock = field(default_factory=Clock)
     cell: list[int] = field(default_factory=list)
     size: list[int] = field(default_factory=list)
     way: list[int] = field(default_factory=list)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from discreet.core.clock import Clock
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.sparse import row_of, starts_of
@@ -20,10 +21,12 @@ from discreet.protect.suppression.insider_knowledge import InsiderKnowledge
 from discreet.protect.suppression.meeting import ALL, FREE, keep, meet, reserve, settle
 from discreet.protect.suppression.problem import Problem
 from discreet.protect.suppression.releasing import Groups, improve
-from discreet.protect.suppression.rescue import explain, rescue
+from discreet.protect.suppression.rescue import LATE, explain, rescue
 
 BLOCK = 2000
 """How many demands are met between two reports of progress: a round number, for seconds at most."""
+HURRIED = 25
+"""The same where there is a time limit: each takes less than a second."""
 ROUNDS = 6
 """How often all cells of a small pattern are tried for release; it mostly stops earlier, when nothing is won."""
 EFFORT = 2e8
@@ -40,7 +43,15 @@ TOGETHER = 12
 
 
 class FastSearch(Demanded):
-    """Meets demands by their cheapest circuits, and releases what they do not need."""
+    """Meets demands by their cheapest circuits, and releases what they do not need.
+
+    A demand that is not met when time is up is refused; cells that are not released by then stay hidden.
+    """
+
+    @property
+    def block(self) -> int:
+        """How many demands are met, or cells tried, before somebody looks at the clock."""
+        return BLOCK if self.clock.deadline is None else HURRIED
 
     # --- meeting them -------------------------------------------------------------------------------------
 
@@ -67,8 +78,9 @@ class FastSearch(Demanded):
         cell = search.asked.cell
         by_cell = starts_of(np.bincount(cell, minlength=self.problem.size)), np.argsort(cell, kind="stable")
         alone = np.zeros(order.size)
-        for start in range(0, order.size, BLOCK):
-            part = slice(start, start + BLOCK)
+        for start in range(0, order.size, self.block):
+            self.clock.refuse_late(LATE)
+            part = slice(start, start + self.block)
             if label:
                 self._tick(start, order.size, label)
             self.pool, self.end, alone[part] = meet(order[part], by_cell, kept, search, self.pool, self.end)
@@ -84,7 +96,7 @@ class FastSearch(Demanded):
         if self.way[q] != BOTH:
             name = self.known.names[self.attacker[q] - 1] if self.attacker[q] else None
             at = np.flatnonzero((self.problem.member == self.cell[q]) & self.problem.cells.listed)[0]
-            raise explain(self.problem, int(at), self.size[q], self.way[q], name)
+            raise explain(self.problem, int(at), self.size[q], self.way[q], name, self.clock)
         self.way[q] = UP
         count = len(self.cell)
         self.ask(self.cell[q], self.size[q], DOWN, self.attacker[q])
@@ -128,7 +140,7 @@ class FastSearch(Demanded):
         _, at, down, up = self.facts
         known = (at[mine], down[mine], up[mine])
         hint = self.work.found[: settle(q, np.inf, self.search(cost), 0)[1]]
-        return rescue(self.problem, self.cell[q], self.size[q], self.way[q], cost, known, hint)
+        return rescue(self.problem, self.cell[q], self.size[q], self.way[q], cost, known, hint, self.clock)
 
     # --- releasing ----------------------------------------------------------------------------------------
 
@@ -230,8 +242,10 @@ class FastSearch(Demanded):
         accepted = 0
         search = self.search(None if exchange else self.costs(np.inf))
         most = float(self.work.tally[CHANGES]) + effort
-        for start in range(0, groups.size - 1, BLOCK):
-            part, mine = groups[start : start + BLOCK + 1], which[start : start + BLOCK]
+        for start in range(0, groups.size - 1, self.block):
+            if self.clock.late:
+                break
+            part, mine = groups[start : start + self.block + 1], which[start : start + self.block]
             self._tick(start, groups.size - 1, f"cells tried for release, cost {self.total:,}")
             block = Groups(part - part[0], members[part[0] : part[-1]], tried[mine], exchange, most, PATIENCE)
             self.pool, self.end, more = improve(block, search, self.pool, self.end)
@@ -242,9 +256,11 @@ class FastSearch(Demanded):
         return accepted
 
 
-def fast(problem: Problem, known: InsiderKnowledge, *, progress: Progress | None = None) -> FastSearch:
-    """Find a safe pattern quickly."""
-    search = FastSearch(problem, known, progress)
+def fast(
+    problem: Problem, known: InsiderKnowledge, *, clock: Clock | None = None, progress: Progress | None = None
+) -> FastSearch:
+    """Find a safe pattern quickly; refuse if there is none when time is up."""
+    search = FastSearch(problem, known, progress, clock or Clock())
     search.ask_outsider()
     search.meet()
     search.improve()

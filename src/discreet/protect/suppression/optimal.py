@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from discreet.core.clock import Clock
-from discreet.core.errors import InfeasibleError
+from discreet.core.errors import InfeasibleError, LimitError
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.protect.suppression import scip
@@ -149,21 +149,20 @@ class _Proof:
         trial = self._again(hidden, cost)
         try:
             trial.meet()
-        except InfeasibleError:
-            return
-        trial.cost = trial.costs()
-        trial.improve(2)
-        if trial.total < self.total:
-            while trial.ask_insiders():
+            trial.cost = trial.costs()
+            trial.improve(2)
+            while trial.total < self.total and trial.ask_insiders():
                 trial.meet()
                 trial.improve(1)
-            if trial.total < self.total:
-                self.best = trial
-                self._tell()
+        except (InfeasibleError, LimitError):
+            return
+        if trial.total < self.total:
+            self.best = trial
+            self._tell()
 
     def _again(self, hidden: BoolArray, cost: FloatArray | IntArray | float) -> FastSearch:
         """Return a search for the same demands with some cells hidden already."""
-        trial = FastSearch(self.problem, self.best.known)
+        trial = FastSearch(self.problem, self.best.known, clock=self.clock)
         trial.hidden = hidden.copy()
         trial.cost = trial.costs(cost)
         trial.ask_outsider()
@@ -272,6 +271,8 @@ class _Proof:
                 return self._forbid(chosen) > 0
             self._try(chosen, self.price)
             return True
+        except LimitError:
+            return False
         trial.cost = trial.costs()
         if trial.total < self.total:
             self.best = trial

@@ -18,6 +18,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError, RequestError
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, first_true, whole_where_near
 from discreet.core.sparse import Rows, components, digests, row_of
@@ -149,6 +150,7 @@ def lay_out(
     least: float,
     above_zero: bool = False,
     statistics: Sequence[Beside] = (),
+    clock: Clock | None = None,
 ) -> Cells:
     """Lay linked tables over each other and check that they add up and agree.
 
@@ -162,7 +164,7 @@ def lay_out(
     open_ = [replace(part, values=np.zeros_like(part.values), kind=np.ones_like(part.kind)) for part in exact]
     stated = equations_of(exact, least=min(least, 0.0), asked={})
     equations = equations_of(open_, least=min(least, 0.0), asked={}, layout=stated.layout)
-    values = fit(stated, spread(stated))
+    values = fit(stated, spread(stated), clock)
     listed = np.zeros(values.size, bool)
     places = tuple(equations.rows_of(part) for part in exact)
     for place in places:

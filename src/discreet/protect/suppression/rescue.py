@@ -10,8 +10,9 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
+from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError, LimitError
-from discreet.core.highs import Program
+from discreet.core.highs import Outcome, Program
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.sparse import Rows, row_of
 from discreet.protect.suppression.problem import Problem, state
@@ -38,6 +39,8 @@ CLOSE = 1e-5
 """How near to an integer a move must be to be taken for it; whether all sums stay is then checked exactly."""
 FEW = 5
 """How many conflicting cells a message names, to keep it readable."""
+LATE = "no safe pattern was found"
+"""What there is not when time is up."""
 Moves: TypeAlias = tuple[IntArray, IntArray]
 """A circuit: the classes that move, and by how much."""
 
@@ -52,6 +55,13 @@ class _Wanted(NamedTuple):
     cost: FloatArray
     down: FloatArray
     up: FloatArray
+    clock: Clock
+
+    def run(self, program: Program) -> Outcome:
+        """Solve a program in the time that is left; refuse what comes later."""
+        outcome = program.run(self.clock.left)
+        self.clock.refuse_late(LATE)
+        return outcome
 
 
 def rescue(
@@ -62,6 +72,7 @@ def rescue(
     cost: FloatArray,
     known: tuple[IntArray, FloatArray, FloatArray],
     hint: IntArray,
+    clock: Clock | None = None,
 ) -> Moves | None:
     """Return a circuit of integers that moves a class by at least `size`, or None where there is none.
 
@@ -83,17 +94,20 @@ def rescue(
     coarser = [(unit * more, False) for more in (1, 5, 35) if 1 < unit * more <= size // PARTS]
     if unit == 1:
         coarser = [*((step, False) for step in HALVES if 2 * step <= size), *coarser]
-    whole, usable = _Wanted(problem, cell, size, 1, cost, down, up), np.isfinite(cost)
+    until = clock or Clock()
+    whole, usable = _Wanted(problem, cell, size, 1, cost, down, up, until), np.isfinite(cost)
     usable[cell] = True
     for attempt, (step, integers) in enumerate((*coarser, (unit, True), *([(1, True)] if unit > 1 else []))):
         # What cannot be over real numbers, with every class that may move, need not be tried in other steps.
-        if attempt == 1 and _program(whole, _without_rest(problem, np.flatnonzero(usable)))[-1].run() == "infeasible":
-            return None
+        if attempt == 1:
+            over_real = _program(whole, _without_rest(problem, np.flatnonzero(usable)))[-1]
+            if whole.run(over_real) == "infeasible":
+                return None
         steps = -(-size // step)
         if step == 1 or steps * step <= min(up[cell], down[cell] if way == 0 else np.inf):
             # What has no bound stays without.
-            room = (np.where(side >= 2**52, side, np.floor(side / step)) for side in (down, up))
-            found = _search(_Wanted(problem, cell, steps, step, cost, *room), hint, integers)
+            below, above = (np.where(side >= 2**52, side, np.floor(side / step)) for side in (down, up))
+            found = _search(_Wanted(problem, cell, steps, step, cost, below, above, until), hint, integers)
             if found is not None:
                 return found
     return None
@@ -200,7 +214,7 @@ def _solve(wanted: _Wanted, cells: IntArray, integers: bool) -> Moves | None:
     n = cells.size
     for whole in (False, True) if integers else (False,):
         rows, ends, program = _program(wanted, cells, whole)
-        if program.run() == "infeasible":
+        if wanted.run(program) == "infeasible":
             return None
         if program.found:
             moves = program.point[:n] - program.point[n:]
@@ -260,7 +274,9 @@ class UnprotectableError(InfeasibleError):
         return error
 
 
-def explain(problem: Problem, at: int, size: int, way: int, attacker: str | None = None) -> UnprotectableError:
+def explain(
+    problem: Problem, at: int, size: int, way: int, attacker: str | None = None, clock: Clock | None = None
+) -> UnprotectableError:
     """Return the error that says what prevents moving the value at a position.
 
     The problem is stated again with every figure open to suppression; the cells that a circuit needs then, and that the
@@ -284,7 +300,7 @@ def explain(problem: Problem, at: int, size: int, way: int, attacker: str | None
         barred[wide.member[(wide.member >= 0) & (problem.member < 0) & cells.listed]] = True
         cost = np.where(barred, 1.0, 1e-4)
         nothing = (np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
-        found = rescue(wide, k, max(size, 1), way, cost, nothing, nothing[0])
+        found = rescue(wide, k, max(size, 1), way, cost, nothing, nothing[0], clock)
         if found is not None:
             need = found[0][barred[found[0]]]
             names = [wide.cell(int(j)) for j in need[:FEW]]

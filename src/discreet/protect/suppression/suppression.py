@@ -63,7 +63,7 @@ class Suppression:
         least: what readers know every hidden value to be at least; negative where values can be.
         statistics: columns of percentages and other statistics of the true values, for each table: they are published
             beside the figures, hidden ones among them, and the pattern is chosen with what they say in its equations.
-        time_limit: seconds for ``optimal``; the best safe pattern found by then is returned with its gap.
+        time_limit: seconds for all of it; the best safe pattern found by then is returned, with its gap.
     """
 
     rules: Any = field(default=(), metadata=option("", "--rule"))
@@ -95,7 +95,7 @@ class Suppression:
     statistics: tuple[Beside, ...] = field(default=(), metadata=UNLISTED)
     time_limit: float | None = field(
         default=None,
-        metadata=option("Seconds for optimal; then the best safe pattern found is taken.", panel=SECONDARY),
+        metadata=option("Seconds; then the best safe pattern found is taken.", panel=SECONDARY),
     )
     name: ClassVar[str] = "suppress"
     usage: ClassVar[Usage] = Usage(
@@ -140,6 +140,8 @@ class Suppression:
             raise RequestError(f"the protection levels are {self.levels}; give two numbers of 0 or more")
         if self.time_limit is not None and not self.time_limit > 0:
             raise RequestError(f"the time limit is {self.time_limit}; give seconds above 0")
+        if not math.isfinite(self.least):
+            raise RequestError(f"values are said to be at least {self.least}; give a number (least=, --least)")
         if self.least > 0 and not self.above_zero:
             raise RequestError(
                 f"hidden values are said to be at least {self.least:g}, but zeros may be hidden; let zeros be "
@@ -166,16 +168,18 @@ class Suppression:
 
         Raises:
             InfeasibleError: if a sensitive cell cannot be protected; it says why, and which requests work.
+            LimitError: if there is no safe pattern when time is up.
         """
+        clock = Clock.within(self.time_limit)
         try:
-            return self._found(originals, progress)
+            return self._found(originals, clock, progress)
         except UnprotectableError as error:
             if self.statistics:
                 # There are other statistics to publish; what else would help is not looked for.
                 raise
-            raise UnprotectableError.of(error.why, error.anyway, self._remedies(originals)) from None
+            raise UnprotectableError.of(error.why, error.anyway, self._remedies(originals, clock)) from None
 
-    def _remedies(self, originals: Original | Sequence[Original]) -> list[str]:
+    def _remedies(self, originals: Original | Sequence[Original], clock: Clock) -> list[str]:
         """Return changes of the request that protect every sensitive cell, each tried on the tables."""
         tried: list[tuple[str, Suppression]] = []
         if self.zeros == "published":
@@ -188,16 +192,15 @@ class Suppression:
         works = []
         for text, method in tried:
             try:
-                method._found(originals, None)
+                method._found(originals, clock, None)
             except DiscreetError:
                 continue
             works.append(text)
         return works
 
-    def _found(self, originals: Original | Sequence[Original], progress: Progress | None) -> Pattern:
-        clock = Clock.within(self.time_limit)
+    def _found(self, originals: Original | Sequence[Original], clock: Clock, progress: Progress | None) -> Pattern:
         tables = tabulations(originals, self.hides_zeros)
-        cells = lay_out(tables, self.response, self.least, self.above_zero, self.statistics)
+        cells = lay_out(tables, self.response, self.least, self.above_zero, self.statistics, clock)
         found = [primary(table, self.rules, self.combine, self.response, self.risk, self.levels) for table in tables]
         demands, published, given = demands_of(cells, found, self.wishes, above_zero=self.above_zero)
         costs = costs_of(cells, self.cost, self.response, given)
@@ -205,11 +208,12 @@ class Suppression:
         stuck = np.flatnonzero(demands.sensitive & (problem.member < 0))
         if stuck.size:
             i = int(stuck[0])
-            raise explain(problem, i, max(int(demands.lower[i]), int(demands.upper[i]), int(demands.sliding[i])), 0)
+            size = max(int(demands.lower[i]), int(demands.upper[i]), int(demands.sliding[i]))
+            raise explain(problem, i, size, 0, clock=clock)
         known = knowledge_of(cells, self.insiders, self.attackers, self.response, demands.sensitive)
-        search = fast(problem, known, progress=progress)
+        search = fast(problem, known, clock=clock, progress=progress)
         if self.method == "fast":
-            return search.pattern()
+            return search.pattern(limited=clock.late)
         from discreet.protect.suppression.optimal import optimal
 
         # The time for the first pattern counts too.
