@@ -15,7 +15,7 @@ from redteam import laws, originals, readers
 from redteam.case import Bench, Case, judged_case, sure
 from redteam.command import run
 from redteam.eyes import held, lines
-from redteam.judge import Failure, judge_known, refuted
+from redteam.judge import NEAR, Failure, judge_known, refuted
 from redteam.of_counts import below
 from redteam.of_several import alike
 from redteam.of_sums import by_firms
@@ -187,7 +187,7 @@ def _by_reader(
         found = []
         for cells in dict.fromkeys(below(counts, known, threshold)):
             left = sure(belief, counts).bits(cells)
-            if left + 1e-4 < 1 / limit:
+            if left + NEAR < 1 / limit:
                 found.append(refuted("1/H", f"cells {cells}: {left:.4f} bits, and 1/H is said to be at most {limit}"))
         return 1, found
 
@@ -195,11 +195,11 @@ def _by_reader(
 
 
 def _risk(told: Mapping[str, Any]) -> float | None:
-    """Return the largest 1/H that a plan claims against a reader who knows the method, as far as it is rounded."""
+    """Return the largest 1/H that a plan claims against a reader who knows the method."""
     for cluster in told["clusters"]:
         for check in cluster["checks"]:
             if check["passed"] and (
                 found := re.search(r"1/H of .* method is (?:at most )?([0-9.]+[0-9])", check["text"])
             ):
-                return float(found[1]) + 0.5 * 10.0 ** -len(found[1].partition(".")[2])
+                return float(found[1])
     return None
