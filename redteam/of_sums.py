@@ -53,7 +53,7 @@ def _suppressed_sums(bench: Bench, firms: Firms) -> Iterator[Case]:
         if insiders == "singletons":
             meant = tuple(firm for firm in firms.names if firms.alone(firm))
         yield from by_firms(title, "suppress", firms, known, secret, about, meant)
-    yield from _audited_firms(bench, title, firms, made.release, known, about)
+    yield from audited_firms(bench, title, firms, made.release, known, about)
 
 
 def by_firms(
@@ -64,6 +64,7 @@ def by_firms(
     secret: dict[Cells, str],
     about: object,
     who: Sequence[str],
+    reader: str = RESPONDENT,
 ) -> Iterator[Case]:
     """Judge a verdict that names respondents: no sensitive sum that is a secret to one of them may be exact."""
 
@@ -75,10 +76,10 @@ def by_firms(
             found += judge_known(theirs, belief, "verdict: safe")
         return len(who), found
 
-    yield judged_case(title, RESPONDENT, door, about, judged)
+    yield judged_case(title, reader, door, about, judged)
 
 
-def _audited_firms(
+def audited_firms(
     bench: Bench, title: str, firms: Firms, release: Any, known: Published, about: object
 ) -> Iterator[Case]:
     """Judge an audit with contributions: the intervals of every firm, and of a coalition."""
