@@ -9,6 +9,7 @@ from redteam.of_amounts import numbers_beside_amounts
 from redteam.of_chains import chained
 from redteam.of_counts import assessed, audited, proposed, suppressed
 from redteam.of_files import written
+from redteam.of_periods import run_again, run_again_amounts
 from redteam.of_plans import planned, planned_amounts
 from redteam.of_several import drawn_again, linked, released_before, sampled
 from redteam.of_statistics import beside_counts, with_statistics
@@ -32,6 +33,8 @@ ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
     (of_respondents, 4),
     (planned, 2),
     (planned_amounts, 1),
+    (run_again, 2),
+    (run_again_amounts, 1),
     (numbers_beside_amounts, 2),
 )
 """The attacks, and how often each is made."""

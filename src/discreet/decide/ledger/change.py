@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -49,9 +51,10 @@ class ReleasePair:
 def changes(pair: ReleasePair, earlier: str, fewest: int, *, amounts: bool = False) -> list[Change]:
     """Return the parts of a table that fewer than `fewest` people changed since an `earlier` one, as it is called.
 
-    The finest cells of the dimensions whose categories are the same in both are compared, where both can be worked out
-    exactly: the whole table, and every category of every dimension. Of `amounts`, every cell that grew or shrank was
-    changed by one contributor at least.
+    The cells of the dimensions whose categories are the same in both are compared, where both can be worked out
+    exactly: the whole table, and every category of every dimension. Where not all of the finest are known, so are those
+    of fewer dimensions: margins that are printed tell of a newcomer too. Of `amounts`, every cell that grew or shrank
+    was changed by one contributor at least.
 
     >>> from discreet.table.equations import equations_of
     >>> from discreet.table.figures import Figures
@@ -63,17 +66,36 @@ def changes(pair: ReleasePair, earlier: str, fewest: int, *, amounts: bool = Fal
     names = pair.shared
     if not names:
         return []
-    cells = pair.laid(names, amounts)
-    found = cells.change("the whole table", np.ones(cells.known.size, bool), earlier, fewest)
+    faces = [pair.laid(names, amounts)]
+    if not faces[0].known.all():
+        fewer = (some for k in range(len(names) - 1, 0, -1) for some in combinations(names, k))
+        faces += [pair.laid(some, amounts) for some in fewer]
+    found = _change("the whole table", [(face, np.ones(face.known.size, bool)) for face in faces], earlier, fewest)
     if found is not None:
         return [found]
-    codes = np.indices([len(found) for found in cells.labels]).reshape(len(cells.labels), -1)
+    crossed = {name: [face for face in faces if name in face.names and len(face.names) > 1] for name in names}
     parts = [
-        cells.change(f"{name}={label}", codes[k] == code, earlier, fewest)
-        for k, name in enumerate(cells.names if len(cells.names) > 1 else [])
-        for code, label in enumerate(cells.labels[k])
+        _change(f"{name}={label}", [(face, face.inside(name, code)) for face in crossed[name]], earlier, fewest)
+        for name, labels in zip(names, faces[0].labels, strict=True)
+        for code, label in enumerate(labels)
     ]
     return [part for part in parts if part is not None]
+
+
+def _change(where: str, parts: Sequence[tuple[_ChangedCells, BoolArray]], earlier: str, fewest: int) -> Change | None:
+    """Return the change of a part of the table, if some crossing of it is known and few people made it.
+
+    What is known of other crossings may show that more people took part.
+    """
+    least = max((face.people(inside & face.known) for face, inside in parts), default=0)
+    if not 0 < least < fewest:
+        return None
+    for face, inside in parts:
+        if face.known[inside].all() and face.people(inside):
+            chosen = np.flatnonzero(inside & (face.moved != 0)).tolist()
+            cells = tuple((face.name(i), face.told(face.before[i]), face.told(face.after[i])) for i in chosen)
+            return Change(earlier, where, least, cells)
+    return None
 
 
 @dataclass(frozen=True)
@@ -127,15 +149,16 @@ class _ChangedCells:
     def moved(self) -> IntArray:
         return self.after - self.before
 
-    def change(self, where: str, inside: BoolArray, earlier: str, fewest: int) -> Change | None:
-        """Return the change of a part of the table, if it is known and few people made it."""
-        if not self.known[inside].all() or not 0 < self._people(inside) < fewest:
-            return None
-        chosen = np.flatnonzero(inside & (self.moved != 0)).tolist()
-        cells = tuple((self.name(i), self.told(self.before[i]), self.told(self.after[i])) for i in chosen)
-        return Change(earlier, where, self._people(inside), cells)
+    def inside(self, name: str, code: int) -> BoolArray:
+        """Say which cells are in a category of a dimension."""
+        inside: BoolArray = self._codes[list(self.names).index(name)] == code
+        return inside
 
-    def _people(self, inside: BoolArray) -> int:
+    @cached_property
+    def _codes(self) -> IntArray:
+        return np.indices([len(found) for found in self.labels]).reshape(len(self.labels), -1)
+
+    def people(self, inside: BoolArray) -> int:
         """Return how many people took part in a change at least, 0 where it says nothing about them."""
         moved = self.moved[inside]
         if not self.amounts:
