@@ -177,7 +177,12 @@ def _few(world: World, before: Belief, after: Belief) -> Iterator[Failure]:
     """Judge that no change was made by few people: of the whole, and of one category, by every crossing."""
     names = world.names
     parts: list[Mapping[str, str]] = [{}]
-    parts += [{name: label} for name, labels in world.dimensions for label in labels if len(names) > 1]
+    # A category in which nobody was, or is, is in one of the two tables only.
+    both = {
+        name: [one for one in labels if _there(world, before, {name: one}) and _there(world, after, {name: one})]
+        for name, labels in world.dimensions
+    }
+    parts += [{name: label} for name, labels in both.items() for label in labels if len(names) > 1]
     for part in parts:
         crossings = [
             some
@@ -185,24 +190,29 @@ def _few(world: World, before: Belief, after: Belief) -> Iterator[Failure]:
             for some in combinations(names, k)
             if set(part) <= set(some)
         ]
-        moves = [_moves(world, some, part, before, after) for some in crossings]
+        moves = [_moves(world, {name: both[name] for name in some}, part, before, after) for some in crossings]
         # Cells that are known elsewhere may show that more people took part.
         least = max((_people(moved) for moved in moves), default=0)
         for some, moved in zip(crossings, moves, strict=True):
-            if None not in moved and _people(moved) > 0 and least < FEWEST:
+            if moved and None not in moved and _people(moved) > 0 and least < FEWEST:
                 yield refuted("verdict: changes", f"{some} {dict(part)}: {moved}, by {least} people")
 
 
 def _moves(
-    world: World, names: Sequence[str], part: Mapping[str, str], before: Belief, after: Belief
+    world: World, both: Mapping[str, Sequence[str]], part: Mapping[str, str], before: Belief, after: Belief
 ) -> list[int | None]:
     """Return by how much the cells of a crossing changed, in one category or in all; None where that is not known."""
-    labels = [[part[name]] if name in part else dict(world.dimensions)[name] for name in names]
-    inside = [world.cells(dict(zip(names, crossing, strict=True))) for crossing in product(*labels)]
+    labels = [[part[name]] if name in part else some for name, some in both.items()]
+    inside = [world.cells(dict(zip(both, crossing, strict=True))) for crossing in product(*labels)]
     return [
         after.ends(cells)[0] - before.ends(cells)[0] if before.single(cells) and after.single(cells) else None
         for cells in inside
     ]
+
+
+def _there(world: World, belief: Belief, label: Mapping[str, str]) -> bool:
+    """Say whether somebody may be in a category, as far as readers see."""
+    return belief.ends(world.cells(label)) != (0, 0)
 
 
 def _people(moved: Sequence[int | None]) -> int:

@@ -313,6 +313,17 @@ def test_a_newcomer_is_found_in_margins_above_hidden_cells(ledger: Ledger) -> No
     assert not [one for one in found.changes if one.where == "the whole table"]
 
 
+def test_changes_are_found_in_the_categories_that_both_have(ledger: Ledger) -> None:
+    """A new category, or streets of an area that was published as a whole, do not hide who came to the others."""
+    ledger.add(shown([40, 20], {"area": ["n", "s"]}), title="Then", population="people", period="2023")
+    new = shown([41, 20, 30], {"area": ["n", "s", "w"]})
+    streets = Hierarchy.from_parents({"n": "Total", "s": "Total", "n1": "n", "n2": "n"})
+    finer = shown([41, 20, 11, 30, 61], {"area": ["n", "s", "n1", "n2", "Total"]}, hierarchies={"area": (streets,)})
+    for release in (new, finer):
+        found = ledger.check(release, title="Now", population="people", period="2024", threshold=1)
+        assert [(one.where, one.cells) for one in found.changes] == [("the whole table", (("area=n", 40, 41),))]
+
+
 def _suppressed(array: Any) -> Release:
     return dc.suppress(dc.Table.from_array(array, ["area", "faith"]), dc.rules.Threshold(3)).release
 

@@ -32,28 +32,36 @@ class ReleasePair:
 
     @property
     def shared(self) -> tuple[str, ...]:
-        """The dimensions whose categories are the same in both."""
+        """The dimensions that have categories of both."""
         names = (name for name in self.new.space.names if name in self.old.space.names)
-        return tuple(name for name in names if _leaves(self.old, name) == _leaves(self.new, name))
+        return tuple(name for name in names if self.common(name))
+
+    def common(self, name: str) -> list[str]:
+        """Return the finest categories of a dimension that both have, groups whose parts only one shows among them."""
+        one, other = ((set(_leaves(side, name)), set(_nodes(side, name))) for side in (self.old, self.new))
+        return sorted(one[0] & other[1] | other[0] & one[1])
+
+    def covers(self, names: Sequence[str]) -> bool:
+        """Say whether the common categories of some dimensions are all that there are in both."""
+        return all(self.common(n) == _leaves(self.old, n) == _leaves(self.new, n) for n in names)
 
     def laid(self, names: Sequence[str], amounts: bool) -> _ChangedCells:
-        """Lay the finest cells of shared dimensions side by side."""
+        """Lay the finest common cells of shared dimensions side by side."""
         decimals = max(self.old.decimals, self.new.decimals)
         scales = [10 ** (decimals - side.decimals) for side in (self.old, self.new)]
-        one, other = (_values(side, names, self.time_limit) for side in (self.old, self.new))
+        labels = [self.common(name) for name in names]
+        one, other = (_values(side, names, labels, self.time_limit) for side in (self.old, self.new))
         known = (one[0] == one[1]) & (other[0] == other[1])
         before, after = (np.where(known, ends[0], 0) * scale for ends, scale in zip((one, other), scales, strict=True))
-        return _ChangedCells(
-            names, [_leaves(self.new, name) for name in names], before, after, known, 10**decimals, amounts
-        )
+        return _ChangedCells(names, labels, before, after, known, 10**decimals, amounts)
 
 
 def changes(pair: ReleasePair, earlier: str, fewest: int, *, amounts: bool = False) -> list[Change]:
     """Return the parts of a table that fewer than `fewest` people changed since an `earlier` one, as it is called.
 
-    The cells of the dimensions whose categories are the same in both are compared, where both can be worked out
-    exactly: the whole table, and every category of every dimension. Where not all of the finest are known, so are those
-    of fewer dimensions: margins that are printed tell of a newcomer too. Of `amounts`, every cell that grew or shrank
+    Cells of categories that both have are compared, where both can be worked out exactly: the whole table, and every
+    category of every dimension. Where not all of the finest are known, or in both, so are those of fewer dimensions:
+    margins that are printed tell of a newcomer too. Of `amounts`, every cell that grew or shrank
     was changed by one contributor at least.
 
     >>> from discreet.table.equations import equations_of
@@ -67,7 +75,7 @@ def changes(pair: ReleasePair, earlier: str, fewest: int, *, amounts: bool = Fal
     if not names:
         return []
     faces = [pair.laid(names, amounts)]
-    if not faces[0].known.all():
+    if not (faces[0].known.all() and pair.covers(names)):
         fewer = (some for k in range(len(names) - 1, 0, -1) for some in combinations(names, k))
         faces += [pair.laid(some, amounts) for some in fewer]
     found = _change("the whole table", [(face, np.ones(face.known.size, bool)) for face in faces], earlier, fewest)
@@ -183,10 +191,16 @@ def _leaves(equations: Equations, name: str) -> list[str]:
     return sorted(axis.nodes[i] for i in axis.leaves)
 
 
-def _values(equations: Equations, names: Sequence[str], time_limit: float | None) -> tuple[IntArray, IntArray]:
-    """Return the bounds of the finest cells of some dimensions, in the order of their sorted labels."""
+def _nodes(equations: Equations, name: str) -> list[str]:
+    return list(equations.space.axes[equations.space.axis(name)].nodes)
+
+
+def _values(
+    equations: Equations, names: Sequence[str], labels: Sequence[Sequence[str]], time_limit: float | None
+) -> tuple[IntArray, IntArray]:
+    """Return the bounds of cells of some dimensions, in the order of their labels."""
     space = equations.space
-    codes = [recode(_leaves(equations, name), space.grid.labels[name]) for name in names]
+    codes = [recode(found, space.grid.labels[name]) for name, found in zip(names, labels, strict=True)]
     leaves = Grid(tuple(code.size for code in codes))
     placed = leaves.decode(np.arange(leaves.size))
     columns = {name: code[place] for name, code, place in zip(names, codes, placed, strict=True)}
