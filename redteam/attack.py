@@ -12,7 +12,7 @@ from redteam.of_files import written
 from redteam.of_periods import run_again, run_again_amounts
 from redteam.of_plans import planned, planned_amounts
 from redteam.of_several import drawn_again, linked, released_before, sampled
-from redteam.of_statistics import beside_counts, with_statistics
+from redteam.of_statistics import beside_counts, protected_with_statistics, with_statistics
 from redteam.of_sums import magnitudes
 from redteam.of_values import of_respondents
 
@@ -30,6 +30,7 @@ ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
     (chained, 2),
     (beside_counts, 5),
     (with_statistics, 2),
+    (protected_with_statistics, 1),
     (of_respondents, 4),
     (planned, 2),
     (planned_amounts, 1),

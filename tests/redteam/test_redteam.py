@@ -25,8 +25,8 @@ CASES = {
     ("proposed",): 40,
     ("magnitudes",): 90,
     ("linked", "released_before", "drawn_again", "sampled"): 77,
-    ("written", "chained", "beside_counts", "with_statistics", "of_respondents"): 110,
-    ("planned", "planned_amounts", "numbers_beside_amounts"): 24,
+    ("written", "chained", "beside_counts", "with_statistics", "protected_with_statistics", "of_respondents"): 110,
+    ("planned", "planned_amounts", "run_again", "run_again_amounts", "numbers_beside_amounts"): 36,
 }
 """How many cases of which attacks; those of one line share a process, which takes as long to start as ten cases."""
 METHODS = (
