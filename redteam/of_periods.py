@@ -45,7 +45,8 @@ class Again:
             parts += "revision = true\n" if self.revision else ""
             parts += f"growth = {self.growth}\n" if self.growth else ""
         elif self.revision:
-            more += '\nrevises = ["T · count · q1 · first"]'
+            variable = "value" if "contributor" in first.records else "count"
+            more += f'\nrevises = ["T · {variable} · q1 · first"]'
         if self.frozen:
             cell = ", ".join(f'{name} = "{label}"' for name, label in self.frozen)
             parts += f'[[frozen]]\ncell = {{ {cell} }}\nstate = "{self.state}"\n'

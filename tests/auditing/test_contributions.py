@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import discreet as dc
 from discreet import Figures, Hierarchy, Kind, Limits
 from discreet.table.contributions import Contributions, read_contributions
+from discreet.tabulation.tabulate import tabulate
 
 X = {"x": ["1", "2", "3", "Total"]}
 
@@ -198,3 +201,16 @@ def test_contributions_that_cannot_be(tmp_path: Path) -> None:
     path.write_text("x,respondent,value\n1,A,much\n")
     with pytest.raises(dc.DataError, match=r"firms.csv: line 2: the value is 'much'"):
         read_contributions(path)
+
+
+@pytest.mark.parametrize(("other", "learns"), [("b", False), ("c", True)])
+def test_a_zero_that_is_printed_is_news_to_nobody(other: str, learns: bool) -> None:
+    """Anybody can work out g; that the other one contributed 0 is printed if that one is alone in its cell."""
+    tree = Hierarchy.from_parents({"b": "g", "c": "g", "g": "Total", "d": "h", "h": "Total", "e": "Total"})
+    rows = pa.table({"x": ["c", other, "d", "e", "e"], "t": [96, 0, 40, 70, 3], "id": list("PQRST")})
+    made = tabulate(rows, ["x"], value="t", contributor="id", hierarchies={"x": tree})
+    labels = {"x": ["b", "c", "g", "d", "h", "e", "Total"]}
+    shown = Figures.from_array([0, None, None, 40, 40, 73, 209], labels, hierarchies={"x": (tree,)})
+    found = dc.audit(shown, contributions=replace(made, respondents=None))
+    told = [entry.cell["x"] for entry in found.cells if entry.attacker == "respondent of x=c"]
+    assert told == (["g", "c"] if learns else [])

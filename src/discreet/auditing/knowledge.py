@@ -21,7 +21,7 @@ from discreet.table.attacker import Attacker
 from discreet.table.contributions import Contributions
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED, Kind
-from discreet.table.stakes import Stakes, joint_stakes
+from discreet.table.stakes import Stakes, idle, joint_stakes
 from discreet.table.tabulation import Tabulation
 
 ENTRIES = 2_000_000
@@ -138,7 +138,8 @@ def respondents(
     ``secret`` are the positions where what others contributed is to be kept from a contributor, None for all; with
     ``several``, those who are alone in no cell are tried too.
     """
-    found = joint_stakes(tables, [located(equations, table) for table in tables], response)
+    places = [located(equations, table) for table in tables]
+    found = joint_stakes(tables, places, response)
     alone = found.others == 0
     more = (found.amount > 0) & (equations.lower[found.at] >= 0)
     # What is published exactly is news to nobody.
@@ -146,12 +147,30 @@ def respondents(
     own = whole_where_near(found.amount * 10.0**equations.decimals)
     least, alone = np.floor(own).astype(np.int64), found.others == 0
     most = np.where(alone, np.ceil(own), UNBOUNDED).astype(np.int64)
-    told = found.others if secret is None else np.where(secret[found.at], found.others, 0)
+    # That somebody contributed 0 to a figure printed as 0 is news to nobody.
+    told = np.where(found.others > _printed_as_zero(equations, tables, places)[found.at], found.others, 0)
+    told = told if secret is None else np.where(secret[found.at], told, 0)
     mine = np.maximum(least, 0)
     start = np.flatnonzero(np.diff(found.unit, prepend=-1))
     names, unit, at, unknown = found.names, found.unit, found.at, np.full(found.unit.size, np.nan)
     spans = [slice(a, b) for a, b in pairwise((*start.tolist(), found.unit.size))]
     return [Knowledge(names[int(unit[s.start])], at[s], least[s], most[s], mine[s], told[s], unknown[s]) for s in spans]
+
+
+def _printed_as_zero(equations: Equations, tables: Sequence[Tabulation], places: Sequence[IntArray]) -> IntArray:
+    """Return how many contributors of each position are known to have put nothing into it: their cell is printed as 0.
+
+    Amounts below 0 could cancel out; where there are any, nobody is counted.
+    """
+    zero = equations.exact & (equations.lower == 0) & ~equations.hidden
+    known = np.zeros(equations.lower.size, np.int64)
+    if (equations.lower < 0).any():
+        return known
+    for table, place in zip(tables, places, strict=True):
+        listed = place >= 0
+        counted = idle(table, listed & zero[place])
+        np.maximum.at(known, place[listed], counted[listed])
+    return known
 
 
 def _add_up(equations: Equations, at: IntArray, sums: IntArray) -> None:

@@ -119,6 +119,29 @@ def joint_stakes(tables: Sequence[Tabulation], places: Sequence[IntArray], respo
     return Stakes(tuple(_said(name) for name in index), unit[once], at[once], amount, others)
 
 
+def idle(tabulation: Tabulation, nothing: BoolArray) -> IntArray:
+    """Return how many contributors of each cell are in finest cells of which everybody knows that they are 0.
+
+    ``nothing`` says which cells are. Where somebody may be in several finest cells of a margin, nobody is counted.
+    """
+    level = tabulation.holdings or tabulation.contributors
+    found = np.zeros(len(tabulation), np.int64)
+    if not nothing.any() or not in_one_cell(tabulation):
+        return found
+    codes = tabulation.grid.decode(tabulation.cells)
+    for margin in _finest(tabulation):
+        row = np.flatnonzero(tabulation.inner(margin) & nothing & (level.units > 0))
+        inside, position = tabulation.grid.climb(
+            [code[row] for code in codes], _above(tabulation), "tabulate fewer dimensions at once"
+        )
+        above = locate(tabulation.cells, position)
+        units = level.units[row[inside[above >= 0]]]
+        # Everybody is in one finest cell of each margin, so margins are not added up.
+        counted = np.bincount(above[above >= 0], weights=units, minlength=len(tabulation))
+        found = np.maximum(found, counted.astype(np.int64))
+    return found
+
+
 def _said(name: str) -> str:
     return name if name.startswith(("holding ", "respondent of ")) else f"respondent {name}"
 
