@@ -71,7 +71,7 @@ def by_firms(
     def judged() -> tuple[int, list[Failure]]:
         found: list[Failure] = []
         for firm in who:
-            belief = readers.insider(known, firms.world, firms.own(firm), firms.alone(firm))
+            belief = readers.insider(known, firms, firm)
             theirs = {cells: f"{firm}, {name}" for cells, name in secret.items() if _secret(firms, cells, (firm,))}
             found += judge_known(theirs, belief, "verdict: safe")
         return len(who), found
@@ -89,7 +89,7 @@ def audited_firms(
 
     def judged(name: str, members: tuple[str, ...]) -> list[Failure]:
         own = firms.own(*members)
-        belief = readers.insider(known, firms.world, own, firms.alone(*members))
+        belief = readers.insider(known, firms, *members)
         found: list[Failure] = []
         for row in rows:
             if row.who == name:
