@@ -8,14 +8,15 @@ their sake; what leaves the fewest figures and statistics unpublished is taken.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from discreet.auditing.audit import audit
-from discreet.auditing.findings import RANK
-from discreet.auditing.limits import Limits
+from discreet.auditing.findings import RANK, Findings
+from discreet.auditing.limits import Level, Limits
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
@@ -29,9 +30,12 @@ from discreet.table.equations import Equations
 from discreet.table.figures import Figures
 from discreet.table.grid import recode
 from discreet.table.release import Release
+from discreet.table.space import WHOLE
 from discreet.table.statistic import Statistic, StatisticColumn
 from discreet.utility.statistic_loss import StatisticLoss, statistic_loss
 
+Cell: TypeAlias = tuple[tuple[str, str], ...]
+"""A cell as audits write it: dimensions with their labels."""
 ROUNDS = 4
 """How often statistics are held back before all that say more than the figures are: a round choice."""
 
@@ -112,14 +116,58 @@ class SafeStatistics(ReleasedStatistics):
         return replace(column, codes=cells[keep], values=column.values[keep], printed=None)
 
     def _objections(self, release: Release) -> set[tuple[int, ...]] | None:
-        """Return the cells that the audit does not find safe, in the codes of the release; None where all are."""
-        audited = audit(release, limits=self.limits, proofs=0, time_limit=self.time_limit)
-        found = audited.findings
-        bad = found.at[found.rank != RANK["safe"]]
+        """Return the cells that the audit does not find safe, in the codes of the release; None where all are.
+
+        Only verdicts are asked for. A figure that can be its true value and 1 more is not known; most can, and only
+        the intervals of others are worked out.
+        """
+        asked = self._levels(release)
+        for level in () if self.limits.width is not None else ((0, 1), (0, 0, 1)):
+            wanted = {cell: self._wanted(cell, value, level) for cell, value in asked.items()}
+            found = self._audited(release, Limits(levels=wanted), verdict_only=True)
+            bad = found.at[found.rank != RANK["safe"]]
+            if not bad.size:
+                return None
+            wrong = {_cell(found.equations, i) for i in bad.tolist()}
+            asked = {cell: value for cell, value in asked.items() if cell in wrong}
+        if self.limits.width is not None:
+            found = self._audited(release, self.limits)
+            bad = found.at[found.rank != RANK["safe"]]
         if not bad.size:
             return None
         (part,) = without_implied(release.parts())
         return {tuple(one) for one in _codes(found.equations, part, bad).tolist()}
+
+    def _audited(self, release: Release, limits: Limits, *, verdict_only: bool = False) -> Findings:
+        return audit(release, limits=limits, proofs=0, time_limit=self.time_limit, verdict_only=verdict_only).findings
+
+    def _levels(self, release: Release) -> dict[Cell, float]:
+        """Return the hidden figures of a release, as audits write their cells, and their true values."""
+        (part,) = release.parts()
+        true = {
+            _labels(self.truth, codes): value / 10**self.truth.decimals
+            for codes, value in zip(self.truth.codes.tolist(), self.truth.values.tolist(), strict=True)
+        }
+        return {cell: true.get(cell, 0.0) for cell in (_labels(part, one) for one in part.codes[part.hidden].tolist())}
+
+    def _wanted(self, cell: Cell, value: float, level: tuple[int, ...]) -> Level:
+        """Return what a cell must reach: its own levels, or so many units below and above its value, or apart."""
+        own = (self.limits.levels or {}).get(cell)
+        if own is not None:
+            return own
+        unit = 10**-self.truth.decimals
+        low, high = value - level[0] * unit, value + level[1] * unit
+        return (low, high, level[2] * unit) if len(level) > 2 else (low, high)
+
+
+def _labels(part: Figures, codes: Sequence[int]) -> Cell:
+    """Return a cell of a table as audits write it, whatever the total is called."""
+    named = zip(part.labels.items(), codes, strict=True)
+    return tuple(sorted((name, WHOLE if part.is_total(name, labels[i]) else labels[i]) for (name, labels), i in named))
+
+
+def _cell(equations: Equations, i: int) -> Cell:
+    return tuple(sorted(equations.cell(i).items()))
 
 
 def _codes(equations: Equations, part: Figures, at: IntArray) -> IntArray:
