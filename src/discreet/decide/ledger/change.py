@@ -30,26 +30,26 @@ class ReleasePair:
     new: Equations
     time_limit: float | None = None
 
+    @cached_property
+    def common(self) -> dict[str, list[str]]:
+        """The finest categories of every dimension that both have, groups whose parts only one shows among them."""
+        found = {}
+        for name in self.new.space.names:
+            if name in self.old.space.names:
+                old, new = ((set(_leaves(side, name)), set(_nodes(side, name))) for side in (self.old, self.new))
+                found[name] = sorted(old[0] & new[1] | new[0] & old[1])
+        return {name: labels for name, labels in found.items() if labels}
+
     @property
-    def shared(self) -> tuple[str, ...]:
-        """The dimensions that have categories of both."""
-        names = (name for name in self.new.space.names if name in self.old.space.names)
-        return tuple(name for name in names if self.common(name))
-
-    def common(self, name: str) -> list[str]:
-        """Return the finest categories of a dimension that both have, groups whose parts only one shows among them."""
-        one, other = ((set(_leaves(side, name)), set(_nodes(side, name))) for side in (self.old, self.new))
-        return sorted(one[0] & other[1] | other[0] & one[1])
-
-    def covers(self, names: Sequence[str]) -> bool:
-        """Say whether the common categories of some dimensions are all that there are in both."""
-        return all(self.common(n) == _leaves(self.old, n) == _leaves(self.new, n) for n in names)
+    def covered(self) -> bool:
+        """Whether the common categories are all that there are in both."""
+        return all(labels == _leaves(self.old, name) == _leaves(self.new, name) for name, labels in self.common.items())
 
     def laid(self, names: Sequence[str], amounts: bool) -> _ChangedCells:
         """Lay the finest common cells of shared dimensions side by side."""
         decimals = max(self.old.decimals, self.new.decimals)
         scales = [10 ** (decimals - side.decimals) for side in (self.old, self.new)]
-        labels = [self.common(name) for name in names]
+        labels = [self.common[name] for name in names]
         one, other = (_values(side, names, labels, self.time_limit) for side in (self.old, self.new))
         known = (one[0] == one[1]) & (other[0] == other[1])
         before, after = (np.where(known, ends[0], 0) * scale for ends, scale in zip((one, other), scales, strict=True))
@@ -71,11 +71,11 @@ def changes(pair: ReleasePair, earlier: str, fewest: int, *, amounts: bool = Fal
     >>> [change.where for change in changes(ReleasePair(equations_of(then), equations_of(now)), "2023", 3)]
     ['area=n']
     """
-    names = pair.shared
+    names = tuple(pair.common)
     if not names:
         return []
     faces = [pair.laid(names, amounts)]
-    if not (faces[0].known.all() and pair.covers(names)):
+    if not (faces[0].known.all() and pair.covered):
         fewer = (some for k in range(len(names) - 1, 0, -1) for some in combinations(names, k))
         faces += [pair.laid(some, amounts) for some in fewer]
     found = _change("the whole table", [(face, np.ones(face.known.size, bool)) for face in faces], earlier, fewest)
@@ -127,7 +127,7 @@ def may_lie_inside(pair: ReleasePair, settings: Settings) -> NestedTables | None
     A figure that is larger in one table and another that is larger in the other show that neither holds the other.
     Where cells are hidden, sums of them are compared: those of every dimension, and the total.
     """
-    names = pair.shared
+    names = tuple(pair.common)
     faces = [pair.laid(face, False) for face in dict.fromkeys([names, *((name,) for name in names), ()])]
     moved = np.concatenate([cells.moved for cells in faces])
     if moved.min() < 0 < moved.max():
