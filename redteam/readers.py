@@ -43,10 +43,13 @@ def hides_up_to(known: Published) -> int | None:
 
 
 def insider(known: Published, firms: Firms, *members: str) -> Belief:
-    """Return what is left to a firm, or to several, who know what they put in everywhere, and where nobody else is."""
+    """Return what is left to a firm, or to several, who know what they put in everywhere, and where nobody else is.
+
+    That they see by published cells, and not by crossings that nobody publishes.
+    """
     own = firms.own(*members)
     mine = [Limit((cell,), value) for cell, value in own.items()]
-    for cells in {(cell,) for cell in own} | {figure.cells for figure in known.figures}:
+    for cells in {figure.cells for figure in known.figures}:
         put = sum(value for cell, value in own.items() if cell in cells)
         if put and not firms.others(cells, *members):
             mine.append(Limit(cells, put, put))
