@@ -48,7 +48,7 @@ long: $(VENV)/.dev java chromium ## the tests that take minutes: full enumeratio
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m long
 
 redteam: $(VENV)/.dev ## attack 20,000 releases and write the table of refuted claims into docs/promise.md
-	$(BIN)/python -m redteam --cases 20000 --workers $(WORKERS) --write
+	DISCREET_KERNELS=auto $(BIN)/python -m redteam --cases 20000 --workers $(WORKERS) --write
 
 campaign: $(VENV)/.dev ## try hostile inputs, kills and pairs of originals, and write docs/reliability.md
 	$(BIN)/python -m campaign --write

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,9 @@ import numpy as np
 from discreet.core.numerics import IntArray
 from instances import BoolArray, Instance, generate
 
-SETTINGS = {"MOD": "MOD(1)", "OPT": "OPT(1,10)"}
-"""Modular and optimal suppression at its own defaults; the latter is given ten minutes."""
+SETTINGS = {"MOD": "MOD(1)", "OPT": "OPT(1,10)", "OPT above 0": "OPT(1,10)"}
+"""Modular and optimal suppression at its own defaults; the latter is given ten minutes. Its solver can be told that
+counts which are not 0 are known to be 1 or more."""
 SENSITIVE = "FREQ(4,30)"
 """Counts below 4 are sensitive."""
 
@@ -84,6 +85,46 @@ def timed(step: str, clock: Callable[[], float]) -> Iterator[list[float]]:
         setattr(Engine, step, before)
 
 
+class AboveZero:
+    """Its solver, told in the file that it is handed that a count which is not 0 is known not to be."""
+
+    def __init__(self, solver: Any) -> None:
+        self.solver = solver
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.solver, name)
+
+    def full_jj(self, in_file_jj: str, **settings: Any) -> Any:
+        """Raise the lower bound of each count to 1, and ask for no more protection below than that leaves."""
+        path = Path(in_file_jj)
+        head, size, *lines = path.read_text(encoding="utf-8").splitlines()
+        for i in range(int(size)):
+            at, value, weight, status, lower, upper, below, *rest = lines[i].split()
+            if float(value) > 0:
+                lower, below = "1", str(min(float(below), float(value) - 1))
+            lines[i] = " ".join([at, value, weight, status, lower, upper, below, *rest])
+        path.write_text("\n".join([head, size, *lines]) + "\n", encoding="utf-8")
+        return self.solver.full_jj(in_file_jj=in_file_jj, **settings)
+
+
+@contextmanager
+def known_above_zero() -> Iterator[None]:
+    """Have its optimal suppression protect against readers who know that hidden counts are not 0."""
+    from pytauargus.engine import Engine
+
+    before = Engine._suppress_opt
+
+    def told(self: Any, *arguments: Any) -> None:
+        self._hitas = AboveZero(self._hitas)
+        before(self, *arguments)
+
+    Engine._suppress_opt = told
+    try:
+        yield
+    finally:
+        Engine._suppress_opt = before
+
+
 def ask(instance: Instance, suppress: str, rule: str = SENSITIVE) -> Answer:
     """Let it protect an instance, whose records it counts itself, in the folder where one stands."""
     import pandas as pd
@@ -128,7 +169,8 @@ def apart(name: str, how: str, limit: float) -> tuple[float, BoolArray] | None:
 
 
 def main(name: str, how: str, out: str) -> None:
-    with aside(), timed("suppress", time.process_time) as spent:
+    reader = known_above_zero() if how.endswith("above 0") else nullcontext()
+    with aside(), reader, timed("suppress", time.process_time) as spent:
         hidden = ask(generate(name), SETTINGS[how]).hidden
     with open(out, "wb") as file:
         pickle.dump((sum(spent), hidden), file)

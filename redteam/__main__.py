@@ -3,7 +3,7 @@
 import os
 import sys
 
-# The tables are so small that compiling takes longer than running.
+# The tables are so small that compiling takes longer than running, unless there are thousands of them.
 os.environ.setdefault("DISCREET_KERNELS", "interpreted")
 
 from redteam.run import main

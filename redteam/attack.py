@@ -9,9 +9,10 @@ from redteam.of_amounts import numbers_beside_amounts
 from redteam.of_chains import chained
 from redteam.of_counts import assessed, audited, proposed, suppressed
 from redteam.of_files import written
+from redteam.of_periods import run_again, run_again_amounts
 from redteam.of_plans import planned, planned_amounts
 from redteam.of_several import drawn_again, linked, released_before, sampled
-from redteam.of_statistics import beside_counts, with_statistics
+from redteam.of_statistics import beside_counts, protected_with_statistics, with_statistics
 from redteam.of_sums import magnitudes
 from redteam.of_values import of_respondents
 
@@ -28,10 +29,13 @@ ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
     (written, 4),
     (chained, 2),
     (beside_counts, 5),
-    (with_statistics, 2),
+    (with_statistics, 1),
+    (protected_with_statistics, 1),
     (of_respondents, 4),
-    (planned, 2),
+    (planned, 1),
     (planned_amounts, 1),
+    (run_again, 1),
+    (run_again_amounts, 1),
     (numbers_beside_amounts, 2),
 )
 """The attacks, and how often each is made."""

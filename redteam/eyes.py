@@ -160,7 +160,7 @@ def _texts(row: ElementTree.Element) -> list[str]:
 
 def _crossed(rows: Sequence[Sequence[str]]) -> Iterator[Line]:
     """Go through the cross-table of a sheet: dimensions down, the last one across, symbols behind or in place."""
-    by = rows[1][0].partition(" by ")[2].split(", ")
+    by = rows[1][0].partition(" by ")[2].partition("; ")[0].split(", ")
     start = next(i for i, row in enumerate(rows) if row[0] == by[0])
     header = rows[start]
     down = by if len(by) == 1 else by[:-1]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -15,12 +15,13 @@ from redteam import laws, originals, readers
 from redteam.case import Bench, Case, judged_case, sure
 from redteam.command import run
 from redteam.eyes import held, lines
-from redteam.judge import Failure, judge_known, refuted
+from redteam.judge import NEAR, Failure, judge_known, refuted
 from redteam.of_counts import below
 from redteam.of_several import alike
-from redteam.of_sums import by_firms
+from redteam.of_sums import audited_firms, by_firms
+from redteam.originals import Firms
 from redteam.published import Published
-from redteam.readers import HOLDER, METHOD, OUTSIDER
+from redteam.readers import COALITION, HOLDER, METHOD, OUTSIDER
 from redteam.worlds import Counts, World
 
 FORMATS = {"csv": ".csv", "flags": "-flags.csv", "sdmx-csv": "-sdmx.csv", "xlsx": ".xlsx"}
@@ -51,6 +52,8 @@ class Plan:
     where: tuple[tuple[str, str], ...] = ()
     more: str = ""
     records: str = 'files = "records.csv"'
+    output: str = "out"
+    parts: str = ""
 
     @property
     def text(self) -> str:
@@ -61,7 +64,7 @@ class Plan:
             text += f'[[tables]]\nname = "T{i}"\nby = {json.dumps(by)}\n' + self._value
             if self.where and i == len(self.tables) - 1:
                 text += "where = { " + ", ".join(f'{name} = "{label}"' for name, label in self.where) + " }\n"
-        return f'{text}[output]\nfolder = "out"\nformats = ["{self.form}"]\n'
+        return f'{text}[output]\nfolder = "{self.output}"\nformats = ["{self.form}"]\n{self.parts}'
 
     @property
     def _value(self) -> str:
@@ -78,7 +81,7 @@ class Plan:
         found = Published(())
         for i, _ in enumerate(self.tables):
             fixed = dict(self.where) if i == len(self.tables) - 1 else {}
-            rows = lines(folder / "out" / f"T{i}{FORMATS[self.form]}", world.names)
+            rows = lines(folder / self.output / f"T{i}{FORMATS[self.form]}", world.names)
             found = found.beside(held(rows, world, least=least, where=fixed))
         return replace(found, figures=tuple(dict.fromkeys(found.figures)))
 
@@ -95,7 +98,7 @@ def planned(bench: Bench) -> Iterator[Case]:
         folder = Path(name)
         policy = POLICY.format(random.choice(("if safe", "never")), threshold) + LIMITS.format(dr)
         (folder / "own.toml").write_text(policy, encoding="utf-8")
-        _people(folder / "records.csv", world, counts)
+        write_people(folder / "records.csv", world, counts)
         told = plan.run(folder, *(("--publish",) if again else ()))
         if told is None or told["verdict"] == "withhold":
             return
@@ -123,25 +126,50 @@ def planned_amounts(bench: Bench) -> Iterator[Case]:
     firms = originals.firms_of(random, world, (1, 2, 3, 5))
     tables = tuple(one for one in (("a", "b"), *TABLES[1:]) if set(one) <= set(world.names))
     some = tuple(random.sample(tables, random.randint(1, min(3, len(tables)))))
-    said = 'files = "records.csv"\ncontributor = "firm"'
-    plan = Plan(some, "suppress", "business", random.choice(list(FORMATS)), records=said)
+    holding = firms.names[:2] if len(firms.names) > 2 and random.random() < 0.3 else ()
+    plan = Plan(some, "suppress", "business", random.choice(list(FORMATS)), records=records_of(holding))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        rows = [",".join((firm, *world.leaves[cell], str(value))) for cell, firm, value in firms.rows]
-        (folder / "records.csv").write_text("\n".join([",".join(("firm", *world.names, "value")), *rows]) + "\n")
+        write_firms(folder / "records.csv", firms, holding)
         told = plan.run(folder)
         if told is None or told["verdict"] == "withhold":
             return
         known = plan.seen(folder, world, 1)
-    few = {figure.cells for figure in known.figures if 0 < firms.others(figure.cells) < FEWEST}
+        about = (world.dimensions, firms.rows, plan, holding)
+        yield from of_firms("plan of amounts", firms, holding, known, about)
+        files = [folder / plan.output / f"T{i}{FORMATS[plan.form]}" for i, _ in enumerate(some)]
+        yield from audited_firms(bench, "plan of amounts", firms, files, known, about)
+
+
+def of_firms(title: str, firms: Firms, holding: Sequence[str], known: Published, about: object) -> Iterator[Case]:
+    """Judge that no sum of few firms can be worked out: by outsiders, by firms, and by a holding as one."""
+    whole = firms.joined(*holding) if holding else firms
+    few = {figure.cells for figure in known.figures if 0 < whole.others(figure.cells) < FEWEST}
     secret = dict.fromkeys(sorted(few), f"a sum of fewer than {FEWEST} firms")
 
     def by_outsider() -> tuple[int, list[Failure]]:
-        return 1, list(judge_known(secret, sure(readers.outsider(known, world), firms.sums), "verdict: plan"))
+        return 1, list(judge_known(secret, sure(readers.outsider(known, firms.world), firms.sums), "verdict: plan"))
 
-    about = (world.dimensions, firms.rows, plan)
-    yield judged_case("plan of amounts", OUTSIDER, "plan", about, by_outsider)
-    yield from by_firms("plan of amounts", "plan", firms, known, secret, about, firms.names)
+    yield judged_case(title, OUTSIDER, "plan", about, by_outsider)
+    alone = [firm for firm in firms.names if firm not in holding]
+    yield from by_firms(title, "plan", whole, known, secret, about, alone)
+    if holding:
+        yield from by_firms(title, "plan", whole, known, secret, about, holding[:1], COALITION)
+
+
+def records_of(holding: Sequence[str] = ()) -> str:
+    """Return what a plan says of records of firms."""
+    return 'files = "records.csv"\ncontributor = "firm"' + ('\nholding = "holding"' if holding else "")
+
+
+def write_firms(path: Path, firms: Firms, holding: Sequence[str] = ()) -> None:
+    """Write records of firms; each has a holding of its own, but for the members of one."""
+    head = ("firm", "holding", *firms.world.names, "value")
+    rows = [
+        (firm, holding[0] if firm in holding else firm, *firms.world.leaves[cell], str(value))
+        for cell, firm, value in firms.rows
+    ]
+    path.write_text("\n".join(",".join(row) for row in (head, *rows)) + "\n", encoding="utf-8")
 
 
 def _drawn(random: Random) -> Plan:
@@ -153,7 +181,8 @@ def _drawn(random: Random) -> Plan:
     return Plan(tables, random.choice(METHODS), "own.toml", form, where, 'ledger = "ledger.sqlite"')
 
 
-def _people(path: Path, world: World, counts: Counts) -> None:
+def write_people(path: Path, world: World, counts: Counts) -> None:
+    """Write records of people."""
     rows = [",".join(leaf) for leaf, count in zip(world.leaves, counts, strict=True) for _ in range(count)]
     path.write_text("\n".join([",".join(world.names), *rows]) + "\n", encoding="utf-8")
 
@@ -187,7 +216,7 @@ def _by_reader(
         found = []
         for cells in dict.fromkeys(below(counts, known, threshold)):
             left = sure(belief, counts).bits(cells)
-            if left + 1e-4 < 1 / limit:
+            if left + NEAR < 1 / limit:
                 found.append(refuted("1/H", f"cells {cells}: {left:.4f} bits, and 1/H is said to be at most {limit}"))
         return 1, found
 
@@ -195,11 +224,11 @@ def _by_reader(
 
 
 def _risk(told: Mapping[str, Any]) -> float | None:
-    """Return the largest 1/H that a plan claims against a reader who knows the method, as far as it is rounded."""
+    """Return the largest 1/H that a plan claims against a reader who knows the method."""
     for cluster in told["clusters"]:
         for check in cluster["checks"]:
             if check["passed"] and (
                 found := re.search(r"1/H of .* method is (?:at most )?([0-9.]+[0-9])", check["text"])
             ):
-                return float(found[1]) + 0.5 * 10.0 ** -len(found[1].partition(".")[2])
+                return float(found[1])
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -15,10 +16,11 @@ import discreet as dc
 from redteam import claims, originals, readers
 from redteam.beliefs import TooManyError
 from redteam.case import Bench, Case, judged_case, sure
+from redteam.command import run
 from redteam.eyes import Line, held, lines
-from redteam.judge import Failure, judge_interval, judge_sensitive, refuted
+from redteam.judge import Failure, judge_interval, judge_known, judge_sensitive, refuted
 from redteam.notebook import least_of
-from redteam.of_counts import judge_audit
+from redteam.of_counts import below, judge_audit
 from redteam.policies import own, policy_of
 from redteam.published import Published, plain
 from redteam.readers import OUTSIDER
@@ -172,6 +174,55 @@ def with_statistics(bench: Bench) -> Iterator[Case]:
     about = (world.dimensions, counts, statistic.text, policy)
     title = f"{made.release.method} with statistics{' of true counts' if true else ''}"
     yield judged_case(title, OUTSIDER, door, about, judged)
+
+
+PROTECTED = (
+    ("suppress", "--rule", "threshold=3"),
+    ("suppress", "--rule", "threshold=2"),
+    ("random-rounding", "--base", 3),
+    ("conventional-rounding", "--base", 3),
+    ("controlled-rounding", "--base", 3),
+    ("small-count-rounding", "--base", 3),
+    ("hide-and-round", "--limit", 3, "--base", 5),
+)
+"""Protections as the command line takes them."""
+
+
+REFUSED = 2
+"""The exit code of a command that cannot be answered."""
+
+
+def protected_with_statistics(bench: Bench) -> Iterator[Case]:
+    """Counts protected by the command line, with statistics of the release beside them; its file is audited."""
+    random = bench.random
+    world = originals.flat(random, ((3,), (4,), (2, 2), (2, 3)))
+    counts = originals.counts_in(random, world)
+    statistic = _drawn(random, world)
+    method, *options = random.choice(PROTECTED)
+    form = random.choice(("csv", "flags", "sdmx-csv"))
+    with tempfile.TemporaryDirectory() as name:
+        table, path = Path(name) / "table.csv", Path(name) / "release.csv"
+        rows = [",".join((*leaf, str(count))) for leaf, count in zip(world.leaves, counts, strict=True)]
+        table.write_text("\n".join([",".join((*world.names, "count")), *rows]) + "\n", encoding="utf-8")
+        said = ("--statistic", f"{COLUMN}={statistic.text}", "--format", form, "-o", path)
+        if run("protect", method, table, *options, *said)[0]:
+            return
+        printed = lines(path, world.names)
+        code, out = run("audit", path, "--json", "--workers", 1)
+        if code == REFUSED:
+            return
+    known, beside = held(printed, world), _read(statistic, printed)
+    least = int(str(options[1])[-1]) if method == "suppress" else 0
+    small = dict.fromkeys(below(counts, known, least), "a small count")
+
+    def judged() -> tuple[int, list[Failure]]:
+        data: claims.Data = json.loads(out)
+        belief = sure(readers.outsider(known, world), counts)
+        count, failed = judge_audit(data, list(claims.intervals(data, world)), known, belief)
+        return count + 2, [*failed, *judge_known(small, belief, "verdict: safe"), *_of_figures(beside, known, world)]
+
+    about = (world.dimensions, counts, statistic.text, method, options, form)
+    yield judged_case(f"{method} with statistics", OUTSIDER, "protect", about, judged)
 
 
 def _compared(bench: Bench, original: Any, policy: str, statistic: Stated) -> Stated:

@@ -53,7 +53,7 @@ def _suppressed_sums(bench: Bench, firms: Firms) -> Iterator[Case]:
         if insiders == "singletons":
             meant = tuple(firm for firm in firms.names if firms.alone(firm))
         yield from by_firms(title, "suppress", firms, known, secret, about, meant)
-    yield from _audited_firms(bench, title, firms, made.release, known, about)
+    yield from audited_firms(bench, title, firms, made.release, known, about)
 
 
 def by_firms(
@@ -64,21 +64,22 @@ def by_firms(
     secret: dict[Cells, str],
     about: object,
     who: Sequence[str],
+    reader: str = RESPONDENT,
 ) -> Iterator[Case]:
     """Judge a verdict that names respondents: no sensitive sum that is a secret to one of them may be exact."""
 
     def judged() -> tuple[int, list[Failure]]:
         found: list[Failure] = []
         for firm in who:
-            belief = readers.insider(known, firms.world, firms.own(firm), firms.alone(firm))
+            belief = readers.insider(known, firms, firm)
             theirs = {cells: f"{firm}, {name}" for cells, name in secret.items() if _secret(firms, cells, (firm,))}
             found += judge_known(theirs, belief, "verdict: safe")
         return len(who), found
 
-    yield judged_case(title, RESPONDENT, door, about, judged)
+    yield judged_case(title, reader, door, about, judged)
 
 
-def _audited_firms(
+def audited_firms(
     bench: Bench, title: str, firms: Firms, release: Any, known: Published, about: object
 ) -> Iterator[Case]:
     """Judge an audit with contributions: the intervals of every firm, and of a coalition."""
@@ -88,7 +89,7 @@ def _audited_firms(
 
     def judged(name: str, members: tuple[str, ...]) -> list[Failure]:
         own = firms.own(*members)
-        belief = readers.insider(known, firms.world, own, firms.alone(*members))
+        belief = readers.insider(known, firms, *members)
         found: list[Failure] = []
         for row in rows:
             if row.who == name:

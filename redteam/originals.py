@@ -70,6 +70,14 @@ class Firms:
         """Return the cells that only these firms are in."""
         return tuple(cell for cell in self.own(*firms) if not self.others((cell,), *firms))
 
+    def joined(self, *members: str) -> Firms:
+        """Return the same with some firms as one: a holding, which knows what its members put in."""
+        rows: dict[tuple[int, str], int] = {}
+        for cell, firm, value in self.rows:
+            at = cell, members[0] if firm in members else firm
+            rows[at] = rows.get(at, 0) + value
+        return Firms(self.world, tuple((cell, firm, value) for (cell, firm), value in rows.items()))
+
     def records(self) -> Any:
         """Return the records as a frame."""
         import pyarrow as pa

@@ -5,7 +5,7 @@ Every reader knows the published figures, that they add up, that counts are not 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import takewhile
 from math import prod
 from typing import Any
@@ -14,6 +14,7 @@ from redteam import laws
 from redteam.beliefs import Belief, Limit, TooManyError, enumerated, together
 from redteam.methods import RANDOM, Method
 from redteam.notebook import Notebook
+from redteam.originals import Firms
 from redteam.policies import policy_of
 from redteam.published import Published
 from redteam.worlds import Cells, Counts, World
@@ -41,17 +42,18 @@ def hides_up_to(known: Published) -> int | None:
     return int(dict(known.parameters)["limit"]) if known.method == "hide-and-round" else None
 
 
-def insider(known: Published, world: World, own: Mapping[int, int], alone: Sequence[int]) -> Belief:
-    """Return what is left to somebody who knows what they put into every cell, and where nobody else is.
+def insider(known: Published, firms: Firms, *members: str) -> Belief:
+    """Return what is left to a firm, or to several, who know what they put in everywhere, and where nobody else is.
 
-    Args:
-        known: what is published.
-        world: the cells.
-        own: for cells the own contribution to each.
-        alone: the cells in which there is nobody else.
+    That they see by published cells, and not by crossings that nobody publishes.
     """
-    mine = [Limit((cell,), value, value if cell in alone else None) for cell, value in own.items()]
-    return outsider(known, world, mine)
+    own = firms.own(*members)
+    mine = [Limit((cell,), value) for cell, value in own.items()]
+    for cells in {figure.cells for figure in known.figures}:
+        put = sum(value for cell, value in own.items() if cell in cells)
+        if put and not firms.others(cells, *members):
+            mine.append(Limit(cells, put, put))
+    return outsider(known, firms.world, mine)
 
 
 def by_figure(known: Published, world: World) -> Belief:

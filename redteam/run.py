@@ -6,10 +6,11 @@ import argparse
 import sys
 import time
 import warnings
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import chain, count, islice
+from itertools import count, islice
 from pathlib import Path
 from random import Random
 
@@ -19,6 +20,8 @@ from redteam.methods import COUNTS
 
 CHUNK = 25
 """How many attacks a process makes at a time."""
+AHEAD = 20
+"""How many times that a process is ahead of the slowest."""
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "promise.md"
 START, END = "<!-- redteam:begin -->", "<!-- redteam:end -->"
 
@@ -64,14 +67,28 @@ class Work:
 def cases(work: Work, wanted: int, workers: int = 1) -> Iterator[tuple[int, Case]]:
     """Go through cases with the numbers of their attacks until there are as many as wanted, skipped ones aside."""
     done = 0
-    size = CHUNK if workers > 1 else 1
-    chunks = (replace(work, numbers=range(n, n + size)) for n in count(work.numbers.start, size))
+    for made in _made(work, workers):
+        for case in made:
+            done += not case[1].skipped
+            yield case
+        if done >= wanted:
+            return
+
+
+def _made(work: Work, workers: int) -> Iterator[list[tuple[int, Case]]]:
+    """Make one attack after the other, or some at a time by several processes, so far ahead that none waits."""
+    if workers == 1:
+        for n in count(work.numbers.start):
+            yield replace(work, numbers=range(n, n + 1)).cases()
     with ProcessPoolExecutor(workers) as pool:
-        while done < wanted:
-            some = list(islice(chunks, 4 * workers if workers > 1 else 1))
-            for case in chain.from_iterable(pool.map(Work.cases, some) if workers > 1 else map(Work.cases, some)):
-                done += not case[1].skipped
-                yield case
+        chunks = (replace(work, numbers=range(n, n + CHUNK)) for n in count(work.numbers.start, CHUNK))
+        ahead = deque(pool.submit(Work.cases, chunk) for chunk in islice(chunks, AHEAD * workers))
+        try:
+            while ahead:
+                ahead.append(pool.submit(Work.cases, next(chunks)))
+                yield ahead.popleft().result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def tally(found: Iterable[Case]) -> dict[tuple[str, str], Row]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -365,6 +366,10 @@ def test_disclosure_risk_is_stated_only_where_it_is_shown() -> None:
         assert risk.passed == shown
         assert risk.reader == "method"
         assert ("cannot be shown" in risk.text) != shown
+        if shown:
+            assert risk.value is not None
+            (printed,) = re.findall(r"is (?:at most )?(\d\.\d{4}); the limit", risk.text)
+            assert 0 <= float(printed) - risk.value < 1e-4, "what is said to be the most is rounded up"
 
 
 def test_lines_with_everybody_in_one_cell_are_looked_for_by_default_and_told_of_otherwise() -> None:

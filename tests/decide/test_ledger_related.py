@@ -297,6 +297,37 @@ def test_a_policy_sets_threshold_limits_and_zeros(ledger: Ledger) -> None:
         ledger.check(narrow, policy=dc.Policy.from_text("[limits]\nwidth = 2\n"))
 
 
+def test_a_newcomer_is_found_in_margins_above_hidden_cells(ledger: Ledger) -> None:
+    """Of rows 1, 2, 9 and 2, 1, 9 the small counts are hidden; that one person joined the second row is printed."""
+    then = [[1, 2, 9], [2, 1, 9], [20, 30, 40]]
+    ledger.add(_suppressed(then), title="Then", population="people", period="2023")
+    for row, column, people in ((1, 1, 1), (0, 0, 2)):
+        now = np.array(then)
+        now[row, column] += people
+        found = ledger.check(_suppressed(now), title="Now", population="people", period="2024")
+        assert found.verdict == "unsafe"
+        assert [(one.where, one.people) for one in found.changes] == [("the whole table", people)]
+    # Known cells that moved more show that more people took part.
+    now = np.array(then) + np.array([[0, 0, 0], [0, 1, 4], [0, 0, -4]])
+    found = ledger.check(_suppressed(now), title="Now", population="people", period="2024")
+    assert not [one for one in found.changes if one.where == "the whole table"]
+
+
+def test_changes_are_found_in_the_categories_that_both_have(ledger: Ledger) -> None:
+    """A new category, or streets of an area that was published as a whole, do not hide who came to the others."""
+    ledger.add(shown([40, 20], {"area": ["n", "s"]}), title="Then", population="people", period="2023")
+    new = shown([41, 20, 30], {"area": ["n", "s", "w"]})
+    streets = Hierarchy.from_parents({"n": "Total", "s": "Total", "n1": "n", "n2": "n"})
+    finer = shown([41, 20, 11, 30, 61], {"area": ["n", "s", "n1", "n2", "Total"]}, hierarchies={"area": (streets,)})
+    for release in (new, finer):
+        found = ledger.check(release, title="Now", population="people", period="2024", threshold=1)
+        assert [(one.where, one.cells) for one in found.changes] == [("the whole table", (("area=n", 40, 41),))]
+
+
+def _suppressed(array: Any) -> Release:
+    return dc.suppress(dc.Table.from_array(array, ["area", "faith"]), dc.rules.Threshold(3)).release
+
+
 def test_amounts_between_years_are_judged_by_who_changed(ledger: Ledger) -> None:
     """One firm's turnover changed, and all others stayed as they were."""
     sizes = {"region": ["r1", "r2", "r3"], "size": ["s", "m"]}

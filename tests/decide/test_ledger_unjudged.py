@@ -117,7 +117,7 @@ def test_the_risk_of_a_policy_is_that_to_a_reader_who_knows_the_method(ledger: L
     assert "with a risk 1/H of at most 0.7 (to a reader who knows the method)" in first.meaning
     ledger.add(drawn, title="First")
     again = ledger.check(drawn, title="Again", policy="census")
-    assert [(f.name, f.lower, f.upper, f.reason) for f in again.new] == [("area=n", 0, 2, "risk 0.8346, more than 0.7")]
+    assert [(f.name, f.lower, f.upper, f.reason) for f in again.new] == [("area=n", 0, 2, "risk 0.8347, more than 0.7")]
     # One limit by itself is judged as an audit judges it by default: all values alike, and no two draws together.
     alike = ledger.check(drawn, title="Again", dr=0.7)
     assert (alike.verdict, alike.new) == ("incomplete", ())

@@ -10,6 +10,7 @@ import pytest
 from redteam.beliefs import Limit, enumerated
 from redteam.methods import Method
 from redteam.notebook import Notebook
+from redteam.originals import Firms
 from redteam.published import Published, published
 from redteam.worlds import Counts, World
 from tests.measuring import first_measured
@@ -92,7 +93,7 @@ def test_a_firm_in_several_cells_is_one_reader() -> None:
     world = World.of(3)
     figures = dc.Figures.from_array([60, None, None, None], {"a": ["Total", "a1", "a2", "a3"]})
     known = published(dc.Release.of(figures), world, least=1)
-    belief = readers.insider(known, world, {0: 10, 1: 20}, (0, 1))
+    belief = readers.insider(known, Firms(world, ((0, "F", 10), (1, "F", 20), (2, "G", 30))), "F")
     assert belief.ends((2,)) == (30, 30)
 
 

@@ -16,7 +16,7 @@ from discreet.core.errors import with_arguments
 from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.numerics import IntArray, disclosure_risk
-from discreet.core.text import columns, finite, html_table
+from discreet.core.text import at_least, at_most, columns, finite, html_table
 
 LARGEST = 10**1000
 """Programs get numbers of tables below this, and the logarithm of any."""
@@ -92,8 +92,8 @@ class CellAudit:
             _text(self.lower),
             _text(self.upper),
             _text(self.values),
-            _text(self.bits, 3),
-            _text(self.dr, 4),
+            at_least(self.bits, 3) if self.bound else _text(self.bits, 3),
+            at_most(self.dr) if self.bound else _text(self.dr, 4),
             _text(self.prior_dr, 4),
             self.attacker,
             self.verdict if not self.faults else f"{self.verdict}: {'; '.join(self.faults)}",

@@ -10,6 +10,7 @@ import numpy as np
 from discreet.core.errors import RequestError, with_arguments
 from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, disclosure_risk
+from discreet.core.text import at_most
 
 Level = tuple[float, float] | tuple[float, float, float]
 Asked = tuple[FloatArray, FloatArray, FloatArray]
@@ -108,7 +109,7 @@ class Limits:
             "exact": "can be worked out exactly",
             "shown": "sensitive, but published exactly",
             "width": f"interval {upper - lower:g} wide, less than {self.width or 0:g}",
-            "dr": f"risk {dr:.4g}, more than {self.dr or 0:g}",
+            "dr": f"risk {at_most(dr)}, more than {self.dr or 0:g}",
             "lower": "lower protection level not reached",
             "upper": "upper protection level not reached",
             "sliding": "interval narrower than the sliding protection level",

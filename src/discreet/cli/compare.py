@@ -13,6 +13,7 @@ from discreet.cli.compose import command, option
 from discreet.cli.deadline import in_time
 from discreet.cli.options import in_output
 from discreet.cli.reading_options import Beside, NamedOriginal
+from discreet.core.text import at_most
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def compare(
         rows = [[row[i] for i in narrow] for row in found.rows()]
         show.table(console, [found.header()[i] for i in narrow], rows, left=(0, 4, 5))
         worst = max((error.mc_error for p in found.points if (error := p.figures.get("r2")) is not None), default=0.0)
-        told = f"\nMonte Carlo error of R2: {worst:.5f} at most, over {tried.draws:,} draws; seed {found.seed}"
+        told = f"\nMonte Carlo error of R2: {at_most(worst, 5)} at most, over {tried.draws:,} draws; seed {found.seed}"
         console.print(told, style="dim")
         if report is not None or record is not None:
             show.written(console, *(path for path in (report, record) if path is not None))

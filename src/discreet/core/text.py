@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from discreet.core.json_types import Json
@@ -19,6 +19,31 @@ def figure(value: float | None, digits: int = 4) -> str:
     if value is None or value != value:
         return "–"
     return f"{value:.{digits}f}"
+
+
+def at_most(value: float, digits: int = 4) -> str:
+    """Return an upper bound, rounded up: what is printed is never below what holds.
+
+    >>> at_most(0.60953), at_most(0.1 + 0.2, 2), at_most(float("inf"))
+    ('0.6096', '0.30', '∞')
+    """
+    return _bounded(value, digits, math.ceil)
+
+
+def at_least(value: float, digits: int = 4) -> str:
+    """Return a lower bound, rounded down.
+
+    >>> at_least(1.45999, 3), at_least(2.0, 3)
+    ('1.459', '2.000')
+    """
+    return _bounded(value, digits, math.floor)
+
+
+def _bounded(value: float, digits: int, towards: Callable[[float], int]) -> str:
+    if not math.isfinite(value):
+        return "–" if math.isnan(value) else "∞" if value > 0 else "-∞"
+    # Arithmetic on floating-point numbers may be off by a little: 0.1 + 0.2 is no more than 0.3.
+    return f"{towards(round(value * 10**digits, 6)) / 10**digits:,.{digits}f}"
 
 
 def brief(value: float, digits: int = 4) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from discreet.auditing.audit import TIED
 from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray
+from discreet.core.text import at_most
 from discreet.decide.evidence import Evidence
 from discreet.decide.known_cells import STATES
 from discreet.decide.policy import Accepted
@@ -241,13 +242,13 @@ def _risk(case: Case, limit: float, evidence: Evidence) -> Check:
     kept = not wrong.any() and "dr" not in known.rivals.broken
     n = wrong.size
     worst = float(np.nanmax([*np.where(dark, 0.0, known.dr), known.rivals.dr]))
-    shown = f"{worst:.4g}" if np.isfinite(worst) else "unbounded, as its value is known"
+    shown = at_most(worst) if np.isfinite(worst) else "unbounded, as its value is known"
     about = "at most " if known.bound.any() and np.isfinite(worst) else ""
     who = READERS[reader] + (", all values of an interval equally likely," if magnitudes else "")
     text = f"the largest disclosure risk 1/H of a sensitive cell to {who} is {about}{shown}; the limit is {limit:g}"
     if known.rivals.dr > max(limit, float(np.where(dark, 0.0, known.dr).max())):
         text = text.replace("of a sensitive cell", "of a cell that may be sensitive as far as readers see")
-    brief = f"a disclosure risk of {worst:.4g} is above {limit:g}"
+    brief = f"a disclosure risk of {shown} is above {limit:g}"
     if not kept and worst <= limit:
         text = (
             f"the disclosure risk 1/H of {_part(int(dark.sum()), n)} sensitive {_cells(n)} to {who} cannot be shown: "

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from discreet.core.json_types import JsonObject
+from discreet.core.text import at_most
 from discreet.report.heat_map_pages import Details
 from discreet.report.numbers import amount, between, capital, measure
 from discreet.report.scale import KNOWN, is_shown, knowledge
@@ -136,7 +137,9 @@ def _risk(row: Mapping[str, object]) -> str:
         return "∞, it is known"
     if not is_shown(row):
         return "not shown"
-    return measure(row["dr"], 3) if row["dr"] is not None else "0"
+    if row["dr"] is None:
+        return "0"
+    return at_most(row["dr"], 3) if row.get("basis") == "bound" else measure(row["dr"], 3)
 
 
 def _published(text: str) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -28,30 +30,39 @@ class ReleasePair:
     new: Equations
     time_limit: float | None = None
 
+    @cached_property
+    def common(self) -> dict[str, list[str]]:
+        """The finest categories of every dimension that both have, groups whose parts only one shows among them."""
+        found = {}
+        for name in self.new.space.names:
+            if name in self.old.space.names:
+                old, new = ((set(leaves(side, name)), set(_nodes(side, name))) for side in (self.old, self.new))
+                found[name] = sorted(old[0] & new[1] | new[0] & old[1])
+        return {name: labels for name, labels in found.items() if labels}
+
     @property
-    def shared(self) -> tuple[str, ...]:
-        """The dimensions whose categories are the same in both."""
-        names = (name for name in self.new.space.names if name in self.old.space.names)
-        return tuple(name for name in names if leaves(self.old, name) == leaves(self.new, name))
+    def covered(self) -> bool:
+        """Whether the common categories are all that there are in both."""
+        return all(labels == leaves(self.old, name) == leaves(self.new, name) for name, labels in self.common.items())
 
     def laid(self, names: Sequence[str], amounts: bool) -> _ChangedCells:
-        """Lay the finest cells of shared dimensions side by side."""
+        """Lay the finest common cells of shared dimensions side by side."""
         decimals = max(self.old.decimals, self.new.decimals)
         scales = [10 ** (decimals - side.decimals) for side in (self.old, self.new)]
-        one, other = (values_of(side, names, self.time_limit) for side in (self.old, self.new))
+        labels = [self.common[name] for name in names]
+        one, other = (values_of(side, names, labels, self.time_limit) for side in (self.old, self.new))
         known = (one[0] == one[1]) & (other[0] == other[1])
         before, after = (np.where(known, ends[0], 0) * scale for ends, scale in zip((one, other), scales, strict=True))
-        return _ChangedCells(
-            names, [leaves(self.new, name) for name in names], before, after, known, 10**decimals, amounts
-        )
+        return _ChangedCells(names, labels, before, after, known, 10**decimals, amounts)
 
 
 def changes(pair: ReleasePair, earlier: str, fewest: int, *, amounts: bool = False) -> list[Change]:
     """Return the parts of a table that fewer than `fewest` people changed since an `earlier` one, as it is called.
 
-    The finest cells of the dimensions whose categories are the same in both are compared, where both can be worked out
-    exactly: the whole table, and every category of every dimension. Of `amounts`, every cell that grew or shrank was
-    changed by one contributor at least.
+    Cells of categories that both have are compared, where both can be worked out exactly: the whole table, and every
+    category of every dimension. Where not all of the finest are known, or in both, so are those of fewer dimensions:
+    margins that are printed tell of a newcomer too. Of `amounts`, every cell that grew or shrank was changed by one
+    contributor at least.
 
     >>> from discreet.table.equations import equations_of
     >>> from discreet.table.figures import Figures
@@ -60,20 +71,39 @@ def changes(pair: ReleasePair, earlier: str, fewest: int, *, amounts: bool = Fal
     >>> [change.where for change in changes(ReleasePair(equations_of(then), equations_of(now)), "2023", 3)]
     ['area=n']
     """
-    names = pair.shared
+    names = tuple(pair.common)
     if not names:
         return []
-    cells = pair.laid(names, amounts)
-    found = cells.change("the whole table", np.ones(cells.known.size, bool), earlier, fewest)
+    faces = [pair.laid(names, amounts)]
+    if not (faces[0].known.all() and pair.covered):
+        fewer = (some for k in range(len(names) - 1, 0, -1) for some in combinations(names, k))
+        faces += [pair.laid(some, amounts) for some in fewer]
+    found = _change("the whole table", [(face, np.ones(face.known.size, bool)) for face in faces], earlier, fewest)
     if found is not None:
         return [found]
-    codes = np.indices([len(found) for found in cells.labels]).reshape(len(cells.labels), -1)
+    crossed = {name: [face for face in faces if name in face.names and len(face.names) > 1] for name in names}
     parts = [
-        cells.change(f"{name}={label}", codes[k] == code, earlier, fewest)
-        for k, name in enumerate(cells.names if len(cells.names) > 1 else [])
-        for code, label in enumerate(cells.labels[k])
+        _change(f"{name}={label}", [(face, face.inside(name, code)) for face in crossed[name]], earlier, fewest)
+        for name, labels in zip(names, faces[0].labels, strict=True)
+        for code, label in enumerate(labels)
     ]
     return [part for part in parts if part is not None]
+
+
+def _change(where: str, parts: Sequence[tuple[_ChangedCells, BoolArray]], earlier: str, fewest: int) -> Change | None:
+    """Return the change of a part of the table, if some crossing of it is known and few people made it.
+
+    What is known of other crossings may show that more people took part.
+    """
+    least = max((face.people(inside & face.known) for face, inside in parts), default=0)
+    if not 0 < least < fewest:
+        return None
+    for face, inside in parts:
+        if face.known[inside].all() and face.people(inside):
+            chosen = np.flatnonzero(inside & (face.moved != 0)).tolist()
+            cells = tuple((face.name(i), face.told(face.before[i]), face.told(face.after[i])) for i in chosen)
+            return Change(earlier, where, least, cells)
+    return None
 
 
 @dataclass(frozen=True)
@@ -97,7 +127,7 @@ def may_lie_inside(pair: ReleasePair, settings: Settings) -> NestedTables | None
     A figure that is larger in one table and another that is larger in the other show that neither holds the other.
     Where cells are hidden, sums of them are compared: those of every dimension, and the total.
     """
-    names = pair.shared
+    names = tuple(pair.common)
     faces = [pair.laid(face, False) for face in dict.fromkeys([names, *((name,) for name in names), ()])]
     moved = np.concatenate([cells.moved for cells in faces])
     if moved.min() < 0 < moved.max():
@@ -127,15 +157,16 @@ class _ChangedCells:
     def moved(self) -> IntArray:
         return self.after - self.before
 
-    def change(self, where: str, inside: BoolArray, earlier: str, fewest: int) -> Change | None:
-        """Return the change of a part of the table, if it is known and few people made it."""
-        if not self.known[inside].all() or not 0 < self._people(inside) < fewest:
-            return None
-        chosen = np.flatnonzero(inside & (self.moved != 0)).tolist()
-        cells = tuple((self.name(i), self.told(self.before[i]), self.told(self.after[i])) for i in chosen)
-        return Change(earlier, where, self._people(inside), cells)
+    def inside(self, name: str, code: int) -> BoolArray:
+        """Say which cells are in a category of a dimension."""
+        inside: BoolArray = self._codes[list(self.names).index(name)] == code
+        return inside
 
-    def _people(self, inside: BoolArray) -> int:
+    @cached_property
+    def _codes(self) -> IntArray:
+        return np.indices([len(found) for found in self.labels]).reshape(len(self.labels), -1)
+
+    def people(self, inside: BoolArray) -> int:
         """Return how many people took part in a change at least, 0 where it says nothing about them."""
         moved = self.moved[inside]
         if not self.amounts:
@@ -161,10 +192,16 @@ def leaves(equations: Equations, name: str) -> list[str]:
     return sorted(axis.nodes[i] for i in axis.leaves)
 
 
-def values_of(equations: Equations, names: Sequence[str], time_limit: float | None) -> tuple[IntArray, IntArray]:
-    """Return the bounds of the finest cells of some dimensions, in the order of their sorted labels."""
+def _nodes(equations: Equations, name: str) -> list[str]:
+    return list(equations.space.axes[equations.space.axis(name)].nodes)
+
+
+def values_of(
+    equations: Equations, names: Sequence[str], labels: Sequence[Sequence[str]], time_limit: float | None
+) -> tuple[IntArray, IntArray]:
+    """Return the bounds of cells of some dimensions, in the order of their labels."""
     space = equations.space
-    codes = [recode(leaves(equations, name), space.grid.labels[name]) for name in names]
+    codes = [recode(found, space.grid.labels[name]) for name, found in zip(names, labels, strict=True)]
     finest = Grid(tuple(code.size for code in codes))
     placed = finest.decode(np.arange(finest.size))
     columns = {name: code[place] for name, code, place in zip(names, codes, placed, strict=True)}

@@ -11,14 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product, starmap
+from itertools import combinations, product, starmap
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from discreet.core.errors import DiscreetError
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
-from discreet.decide.ledger.change import ReleasePair, leaves, values_of
+from discreet.decide.ledger.change import ReleasePair, values_of
 from discreet.decide.ledger.entry import Entry, PublishedTable, sheets_of
 from discreet.decide.ledger.packing import unpacked
 from discreet.decide.ledger.revision import PrintedFigures, shared_grid
@@ -219,19 +219,23 @@ class _Comparison:
 
     def loud(self, fewest: int, inside: BoolArray) -> BoolArray:
         """Say with which releases a comparison may tell something."""
-        names = ReleasePair(self.table.equations, self.new).shared
-        found = np.zeros(inside.size, bool)
+        pair = ReleasePair(self.table.equations, self.new)
+        if not pair.covered:
+            # Categories that only one of them has are left to the comparison one by one.
+            return np.ones(inside.size, bool)
+        names, found = tuple(pair.common), np.zeros(inside.size, bool)
         if names:
-            moved = self._moved(names)
-            sizes = [len(leaves(self.new, name)) for name in names]
-            codes = np.indices(sizes).reshape(len(sizes), -1)
-            parts = [np.ones(codes.shape[1], bool)]
-            parts += [codes[k] == code for k, size in enumerate(sizes) if len(sizes) > 1 for code in range(size)]
-            for part in parts:
-                found |= _few(moved.least[:, part], moved.most[:, part], fewest, self.rules.amounts)
+            finest = self._moved(names, pair.common)
+            found |= self._changed(finest, names, pair.common, fewest)
+            # Margins tell of more where not all of the finest cells are known.
+            hidden = ~finest.exact.all(axis=1)
+            fewer = (some for k in range(len(names) - 1, 0, -1) for some in combinations(names, k))
+            for some in fewer if hidden.any() else ():
+                found |= hidden & self._changed(self._moved(some, pair.common), some, pair.common, fewest)
         if not inside.any():
             return found
-        faces = [self._moved(face) for face in dict.fromkeys([names, *((name,) for name in names), ()])]
+        asked = dict.fromkeys([names, *((name,) for name in names), ()])
+        faces = [self._moved(face, pair.common) for face in asked]
         lost, gained = (
             np.any([(face.exact & (sign * face.most < 0)).any(axis=1) for face in faces], axis=0) for sign in (1, -1)
         )
@@ -241,12 +245,23 @@ class _Comparison:
             found |= inside & ~(lost & gained) & small.any(axis=1)
         return found
 
-    def _moved(self, names: Sequence[str]) -> _Moved:
+    def _changed(
+        self, moved: _Moved, names: Sequence[str], labels: Mapping[str, Sequence[str]], fewest: int
+    ) -> BoolArray:
+        """Say in which releases a few people may have changed a crossing, or a category in it."""
+        sizes = [len(labels[name]) for name in names]
+        codes = np.indices(sizes).reshape(len(sizes), -1)
+        parts = [np.ones(codes.shape[1], bool)]
+        parts += [codes[k] == code for k, size in enumerate(sizes) if len(sizes) > 1 for code in range(size)]
+        found = [_few(moved.least[:, part], moved.most[:, part], fewest, self.rules.amounts) for part in parts]
+        return np.any(found, axis=0)
+
+    def _moved(self, names: Sequence[str], labels: Mapping[str, Sequence[str]]) -> _Moved:
         """Return by how much the cells of some dimensions moved: sums of finest cells, of which none is missing."""
         old = self.table.equations
         place, size = np.zeros(self.table.finest.size, np.int64), 1
         for name in names:
-            order = {label: i for i, label in enumerate(leaves(old, name))}
+            order = {label: i for i, label in enumerate(labels[name])}
             axis = old.space.axis(name)
             numbers = np.array([order.get(label, 0) for label in old.space.axes[axis].nodes])
             place = place * len(order) + numbers[self.table.codes[self.table.finest, axis]]
@@ -254,7 +269,7 @@ class _Comparison:
         rows = self.table.finest[np.argsort(place, kind="stable")]
         scale = self.unit // 10**old.decimals
         before = [side[:, rows].reshape(len(side), size, -1).sum(axis=2) * scale for side in self.ranges]
-        found = values_of(self.new, names, self.rules.clock.left)
+        found = values_of(self.new, names, [labels[name] for name in names], self.rules.clock.left)
         low, high = _open_ended(*(end.astype(np.float64) for end in found))
         low, high = (end * (self.unit // 10**self.new.decimals) for end in (low, high))
         return _Moved(low - before[1], high - before[0], (low == high) & (before[0] == before[1]))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.numerics import FloatArray
+from discreet.core.text import at_least, at_most
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,8 @@ class Diagnostics:
     def sentence(self) -> str:
         """The diagnostics in words."""
         return (
-            f"{self.chains} chains of {self.steps:,} steps agree: split R̂ is {self.split_rhat:.3f} at most, the "
-            f"effective sample size {self.effective:,.0f} of {self.draws:,} at least. {self.connected}"
+            f"{self.chains} chains of {self.steps:,} steps agree: split R̂ is {at_most(self.split_rhat, 3)} at most, "
+            f"the effective sample size {at_least(self.effective, 0)} of {self.draws:,} at least. {self.connected}"
         )
 
 

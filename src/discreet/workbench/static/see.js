@@ -117,13 +117,15 @@ function worstSlices(slices) {
   return dataTable(["worst slices", "risk", ""], rows.map((s) => [`${s.dimension} ${s.category}`, risk(s.value), s.terms ? termsBar(s.terms) : ""]), { words: [2] });
 }
 
+// A bound errs on the safe side, also where it is rounded.
+const rounded = (c, name, digits, towards) => (c.basis === "bound" ? towards(c[name] * 10 ** digits) / 10 ** digits : c[name]).toFixed(digits);
 // Bits that are not shown are not without bound.
-export const bitsText = (c) => (c.basis === "not shown" ? "not shown" : c.bits === null ? "∞" : c.bits.toFixed(2));
+export const bitsText = (c) => (c.basis === "not shown" ? "not shown" : c.bits === null ? "∞" : rounded(c, "bits", 2, Math.floor));
 
 // What each attacker knows of a figure, as the audit printed it: interval, bits, risk, and the proof.
 export function secrecy(judged, { rest = 0, published = true } = {}) {
   if (!judged || !judged.length) return el("p", { class: "small" }, rest ? "Not among the figures that are told: it is published exactly, or no better known than they are." : published ? "Published exactly: everybody knows it, 0 bits are left open." : "Published as it is, everybody would know it: 0 bits would be left open.");
-  const span = (c) => (c.upper === null ? `${figure(c.lower)} or more: nothing that is published sets an upper end` : `Between ${figure(c.lower)} and ${figure(c.upper)}${c.bits === undefined ? "" : `: ${figure(c.values)} values, ${c.basis === "not shown" ? "bits and risk not shown" : `${bitsText(c)} bits, risk ${c.dr === null ? "∞" : c.dr.toFixed(4)}`}`}`);
+  const span = (c) => (c.upper === null ? `${figure(c.lower)} or more: nothing that is published sets an upper end` : `Between ${figure(c.lower)} and ${figure(c.upper)}${c.bits === undefined ? "" : `: ${figure(c.values)} values, ${c.basis === "not shown" ? "bits and risk not shown" : `${bitsText(c)} bits, risk ${c.dr === null ? "∞" : rounded(c, "dr", 4, Math.ceil)}`}`}`);
   return judged.map((c) => el("div", { class: "known", "data-attacker": c.attacker },
     el("h3", {}, `${c.attacker}${c.subject && c.subject !== "value" ? `, of the ${c.subject}` : ""}`),
     el("p", {}, c.determined ? el("strong", { class: "bad" }, `Worked out exactly: ${figure(c.lower)}.`) : `${span(c)}.`, ` ${c.verdict[0].toUpperCase()}${c.verdict.slice(1)}${c.faults.length ? `: ${c.faults.join("; ")}` : ""}.`),
