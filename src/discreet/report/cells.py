@@ -132,7 +132,7 @@ def _known(row: Mapping[str, object]) -> str:
     return between(row["lower"], row["upper"])
 
 
-def _risk(row: Mapping[str, object]) -> str:
+def _risk(row: JsonObject) -> str:
     if knowledge(row) == KNOWN:
         return "∞, it is known"
     if not is_shown(row):

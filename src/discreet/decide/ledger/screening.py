@@ -253,8 +253,9 @@ class _Comparison:
         codes = np.indices(sizes).reshape(len(sizes), -1)
         parts = [np.ones(codes.shape[1], bool)]
         parts += [codes[k] == code for k, size in enumerate(sizes) if len(sizes) > 1 for code in range(size)]
-        found = [_few(moved.least[:, part], moved.most[:, part], fewest, self.rules.amounts) for part in parts]
-        return np.any(found, axis=0)
+        few = [_few(moved.least[:, part], moved.most[:, part], fewest, self.rules.amounts) for part in parts]
+        found: BoolArray = np.any(few, axis=0)
+        return found
 
     def _moved(self, names: Sequence[str], labels: Mapping[str, Sequence[str]]) -> _Moved:
         """Return by how much the cells of some dimensions moved: sums of finest cells, of which none is missing."""
