@@ -235,10 +235,6 @@ def test_everybody_knows_their_own_part_of_a_crossing_that_no_table_shows(tmp_pa
     found = dc.audit(
         [dc.read_release(file, least=1) for file in files], contributions=Contributions.from_rows(rows), proofs=0
     )
-    ends = {
-        one.attacker: (one.lower, one.upper)
-        for one in found.cells
-    XX
-    }
-    assert ends["K"] == (1, 5)
-    assert ends["outsider"] == (1, 6)
+    ends = {(one.attacker, one.name): (one.lower, one.upper) for one in found.cells}
+    assert ends["K", "c=c2, a=a2"] == (1, 5)
+    assert ends["outsider", "c=c2, a=a2"] == (1, 7)
