@@ -214,3 +214,27 @@ def test_a_zero_that_is_printed_is_news_to_nobody(other: str, learns: bool) -> N
     found = dc.audit(shown, contributions=replace(made, respondents=None))
     told = [entry.cell["x"] for entry in found.cells if entry.attacker == "respondent of x=c"]
     assert told == (["g", "c"] if learns else [])
+
+
+def test_everybody_knows_their_own_part_of_a_crossing_that_no_table_shows(tmp_path: Path) -> None:
+    """K has 2 of a2, b2 and c1, and b1 has no c2. Of the 8 of a2, 1 at least is with b1, so that 5 at most have c2."""
+    shown = {
+        "bc": "Total,Total,24\nTotal,c1,x\nTotal,c2,x\nb1,Total,x\nb1,c1,x\nb2,Total,x\nb2,c1,x\nb2,c2,x\n",
+        "ac": "Total,Total,24\na1,Total,16\na2,Total,8\nTotal,c1,x\na1,c1,x\na2,c1,x\nTotal,c2,x\na1,c2,x\na2,c2,x\n",
+        "ab": "Total,Total,24\na1,Total,16\na2,Total,8\nTotal,b1,x\na2,b1,x\nTotal,b2,x\na1,b2,16\na2,b2,x\n",
+    }
+    files = [tmp_path / f"{name}.csv" for name in shown]
+    for file, (names, rows) in zip(files, shown.items(), strict=True):
+        file.write_text(f"{','.join(names)},count\n{rows}")
+    parts = {"122": "F2 H5", "211": "G2 J2", "222": "G1", "221": "H1 K2", "121": "H3 J1 K5"}
+    rows = [
+        ({name: f"{name}{code}" for name, code in zip("abc", cell, strict=True)}, part[0], float(part[1:]))
+        for cell, some in parts.items()
+        for part in some.split()
+    ]
+    found = dc.audit(
+        [dc.read_release(file, least=1) for file in files], contributions=Contributions.from_rows(rows), proofs=0
+    )
+    ends = {(one.attacker, one.name): (one.lower, one.upper) for one in found.cells}
+    assert ends["K", "c=c2, a=a2"] == (1, 5)
+    assert ends["outsider", "c=c2, a=a2"] == (1, 7)

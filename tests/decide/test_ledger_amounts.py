@@ -198,6 +198,13 @@ def test_nothing_that_is_called_safe_follows_from_any_pair_of_tables() -> None:
     assert min(counted[said] for said in ("safe", "unsafe", "incomplete")) > 2, counted
 
 
+def test_a_hidden_number_that_can_only_be_0_says_where_the_amount_is() -> None:
+    """Firms by b and c: that nobody is in b1 and c1 is hidden, but follows. So all turnover of b1, 2, is in c0."""
+    counted: Counter[str] = Counter()
+    check_case(4836, counted)
+    assert counted == {"unsafe": 1}
+
+
 @pytest.mark.long
 def test_nothing_that_is_called_safe_follows_from_any_of_many_pairs() -> None:
     counted: Counter[str] = Counter()

@@ -66,6 +66,30 @@ def knowledge_of(equations: Equations, attacker: Attacker) -> Knowledge:
     return Knowledge(attacker.name, at, low, high, own, others, np.full(at.size, np.nan))
 
 
+class _Crossed(NamedTuple):
+    """What units put into crossings that no table shows."""
+
+    at: IntArray
+    unit: IntArray
+    amount: IntArray
+
+    def added(self, known: Knowledge, unit: int) -> Knowledge:
+        """Return what a unit knows with that: such a crossing holds their own part at least."""
+        mine = np.flatnonzero((self.unit == unit) & (self.amount > 0))
+        if not mine.size:
+            return known
+        none, nothing, unbounded = (np.full(mine.size, value, np.int64) for value in (-1, 0, UNBOUNDED))
+        return Knowledge(
+            known.name,
+            np.r_[known.at, self.at[mine]],
+            np.r_[known.low, self.amount[mine]],
+            np.r_[known.high, unbounded],
+            np.r_[known.own, none],
+            np.r_[known.others, nothing],
+            np.r_[known.rival, np.full(mine.size, np.nan)],
+        )
+
+
 def contributors(
     equations: Equations, contributions: Contributions, *, close: bool
 ) -> tuple[list[Knowledge], IntArray]:
@@ -75,13 +99,17 @@ def contributors(
     exactly, unless somebody else is in the same sums with more.
 
     With ``close`` the second largest contributor of every sum is tried too, who estimates the largest best: whatever
-    else contributes to it is all that lies between the two.
+    else contributes to it is all that lies between the two. Where crossings that no table shows are among the unknowns,
+    everybody also knows what they put into these.
     """
     position, unit, amount = contributions.spread(equations.space)
     at = equations.locate(position)
-    shown = at >= 0
-    shown[shown] = equations.source[at[shown]] >= 0
-    at, unit, amount = at[shown], unit[shown], whole_where_near(amount[shown] * 10.0**equations.decimals)
+    at, unit, amount = at[at >= 0], unit[at >= 0], whole_where_near(amount[at >= 0] * 10.0**equations.decimals)
+    shown = equations.source[at] >= 0
+    # Where others may have losses, a crossing may hold less than one's own part.
+    rest = ~shown & (equations.lower[at] >= 0)
+    crossed = _Crossed(at[rest], unit[rest], np.floor(amount[rest]).astype(np.int64))
+    at, unit, amount = at[shown], unit[shown], amount[shown]
     whole = np.rint(amount).astype(np.int64)
     odd = amount != whole
     if odd.any():
@@ -115,8 +143,11 @@ def contributors(
         # Of contributors of the same size, any may be the second largest.
         near |= (whole == second[row]) | (whole == first[row])
     open_ = np.flatnonzero(~equations.exact[at])
-    open_ = open_[np.lexsort((at[open_], unit[open_]))]
-    stakes = Stakes(contributions.names, unit[open_], at[open_], whole[open_].astype(np.float64), others[open_])
+    every = [np.r_[x[open_], y] for x, y in ((unit, crossed.unit), (at, crossed.at), (whole, crossed.amount))]
+    every.append(np.r_[others[open_], np.ones(crossed.at.size, np.int64)])
+    sorted_ = np.lexsort((every[1], every[0]))
+    units, places, amounts, beside = (column[sorted_] for column in every)
+    stakes = Stakes(contributions.names, units, places, amounts.astype(np.float64), beside)
     chosen = np.union1d(unit[near], stakes.strongest().unit)
     grouped = np.argsort(unit, kind="stable")
     begin, end = np.searchsorted(unit[grouped], chosen), np.searchsorted(unit[grouped], chosen, side="right")
@@ -126,7 +157,8 @@ def contributors(
         high = np.where(others[mine] == 0, whole[mine], UNBOUNDED)
         # Of sums with many others in them only the lower end is known better, which is not new.
         seen = np.where(near[mine], others[mine], 0)
-        found.append(Knowledge(contributions.names[u], at[mine], whole[mine], high, whole[mine], seen, rival[mine]))
+        known = Knowledge(contributions.names[u], at[mine], whole[mine], high, whole[mine], seen, rival[mine])
+        found.append(crossed.added(known, u))
     return found, cell[start][number == 1]
 
 

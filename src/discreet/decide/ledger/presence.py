@@ -97,7 +97,7 @@ class Exchange:
         self.upper = {name: equations.upper[: self.size].copy() for name, equations in self.stated.items()}
         self.cells = {name: told_cells(self.layout.space, sheets) for name, sheets in tables.items()}
         self._hand_on()
-        while self.open_cells().size and not settings.clock.late and self._solve():
+        while self._unsettled() and not settings.clock.late and self._solve():
             pass
 
     @property
@@ -130,6 +130,12 @@ class Exchange:
                 at = told.at(self.layout)
                 found.append(at[(self.upper[name][at] > 0) & (self.lower[COUNTS][at] < 1)])
         return np.unique(np.concatenate(found))
+
+    def _unsettled(self) -> bool:
+        """Say whether it is open who is in some cell of amounts, or of numbers: that of these alone may settle it."""
+        at = np.concatenate([np.zeros(0, np.int64), *(told.at(self.layout) for told in self.cells.get(COUNTS, ()))])
+        lower, upper = self.lower[COUNTS][at], self.upper[COUNTS][at]
+        return bool(self.open_cells().size or ((lower < 1) & (upper > 0)).any())
 
     def _facts(self, name: str) -> tuple[BoolArray, BoolArray]:
         """Return where somebody is, and where nobody is, as far as a variable is told."""
