@@ -227,13 +227,13 @@ def test_everybody_knows_their_own_part_of_a_crossing_that_no_table_shows(tmp_pa
     for file, (names, rows) in zip(files, shown.items(), strict=True):
         file.write_text(f"{','.join(names)},count\n{rows}")
     parts = {"122": "F2 H5", "211": "G2 J2", "222": "G1", "221": "H1 K2", "121": "H3 J1 K5"}
-    rows = [
+    given = [
         ({name: f"{name}{code}" for name, code in zip("abc", cell, strict=True)}, part[0], float(part[1:]))
         for cell, some in parts.items()
         for part in some.split()
     ]
     found = dc.audit(
-        [dc.read_release(file, least=1) for file in files], contributions=Contributions.from_rows(rows), proofs=0
+        [dc.read_release(file, least=1) for file in files], contributions=Contributions.from_rows(given), proofs=0
     )
     ends = {(one.attacker, one.name): (one.lower, one.upper) for one in found.cells}
     assert ends["K", "c=c2, a=a2"] == (1, 5)
