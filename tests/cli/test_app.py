@@ -324,3 +324,24 @@ def test_what_solvers_print_past_python_does_not_reach_the_output(tmp_path: Path
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout)["command"] == "risk"
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [
+        ("discreet a", ["assess", "audit"]),
+        ("discreet protect su", ["suppress"]),
+        ("discreet ledger check --pol", ["--policy"]),
+        ("discreet assess --policy ", ["business", "census", "default", "health", "safe-output"]),
+        ("discreet protect suppress --example re", ["religion"]),
+        ("discreet compare t.csv --method random-", ["random-rounding", "random-sample"]),
+        ("discreet study ", ["antal2014", "antal2015", "cohen2009", "domingo2002"]),
+    ],
+)
+def test_the_shell_completes_commands_options_and_names(
+    typed: str, offered: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("_DISCREET_COMPLETE", "complete_bash")
+    monkeypatch.setenv("COMP_WORDS", typed)
+    monkeypatch.setenv("COMP_CWORD", str(typed.count(" ")))
+    assert run().out.split() == offered

@@ -471,3 +471,24 @@ def test_generated_records_end_in_something_that_can_be_released(tmp_path: Path,
     assert done.code == 0
     assert done.out.startswith("PROTECT")
     assert (tmp_path / "out.csv").exists()
+
+
+def test_a_release_that_shows_nothing_is_told_as_that() -> None:
+    shown = dc.Figures.from_array([None, None], {"a": ["1", "2"]})
+    table = dc.Table.from_array([4, 9], ["a"])
+    (said,) = (one for one in dc.assess(table, protection=dc.Release.of(shown)).checks if one.name == "left")
+    assert said.text == "all 2 figures are hidden, so nothing is left to publish; a coarser table keeps more"
+    half = dc.Release.of(dc.Figures.from_array([4, None], {"a": ["1", "2"]}))
+    assert all(one.name != "left" for one in dc.assess(table, protection=half).checks)
+
+
+def test_a_table_withheld_for_being_protected_names_the_policy_that_lets_it_pass() -> None:
+    """One small count is all that can have been the reason, so readers know that the 3 in print is a 1 or a 2."""
+    table = dc.Table.from_array([[1234, 5678], [2, 1045]], ["a", "b"])
+    found = dc.assess(table, seed=2, trial=True)
+    assert found.verdict == "withhold"
+    assert 'under a policy that protects every table (as_is = "never") this release would pass' in found.sentence
+    never = Policy.load("default").model_copy(update={"as_is": "never"})
+    again = dc.assess(table, never, seed=2, trial=True)
+    assert again.verdict == "protect"
+    assert "as_is" not in again.sentence

@@ -10,6 +10,7 @@ import pytest
 from tests.plain import data_of
 from tests.report import examples
 
+import discreet as dc
 from discreet.report import notebook, write_pictures, write_report
 from discreet.report.bars import charts_of
 from discreet.report.cells import listed, panel_rows, stated_once
@@ -298,3 +299,15 @@ def test_every_method_that_assessments_take_has_words() -> None:
         "rounded at random to a multiple of 3 next to them. Published figures therefore differ"
         in paragraphs(data)[0][1]
     )
+
+
+def test_protections_that_were_not_tried_are_not_shown_as_failed() -> None:
+    table = dc.Table.from_array([[1, 30, 2], [40, 1, 50], [2, 60, 70]], ["a", "b"])
+    data = data_of(dc.assess(table, seed=1, trial=True))
+    page = html_report(internal(data))
+    told = [one["text"] for one in data["candidates"]]
+    untried = [text for text in told if text.startswith("not tried")]
+    assert 0 < len(untried) < len(told)
+    for text in told:
+        tick = "·" if text in untried else "✓" if text == "meets the policy" else "✗"
+        assert f'<span class="tick">{tick}</span> {text}</td>' in page

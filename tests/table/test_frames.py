@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from discreet import DataError, RequestError, Table
+from discreet import DataError, Figures, Release, RequestError, Table, read_release, read_table
 
 PEOPLE = pd.DataFrame(
     {
@@ -226,3 +227,40 @@ def test_options_that_do_not_exist() -> None:
         Table.from_frame(LONG, layout="tall")  # type: ignore[arg-type]
     with pytest.raises(RequestError, match="margins is 'ignore'; it is 'check' or 'recompute'"):
         Table.from_frame(LONG, margins="ignore")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("backend", ["pandas", "polars", "pyarrow"])
+def test_a_release_becomes_a_frame_of_what_is_published_and_no_more(backend: Any) -> None:
+    shown = Figures.from_array([[None, 4], [5, 9]], {"area": ["n", "s"], "sex": ["m", "f"]})
+    linked = Figures.from_array([7, None], {"age": ["young", "old"]})
+    frame = Release.of([shown, linked]).to_frame(backend)
+    rows = (
+        frame.to_pylist()
+        if backend == "pyarrow"
+        else pa.Table.from_pandas(frame).to_pylist()
+        if backend == "pandas"
+        else frame.to_dicts()
+    )
+    assert [(row["area"], row["sex"], row["age"]) for row in rows] == [
+        ("n", "m", "Total"),
+        ("n", "f", "Total"),
+        ("s", "m", "Total"),
+        ("s", "f", "Total"),
+        ("Total", "Total", "young"),
+        ("Total", "Total", "old"),
+    ]
+    assert [row["count"] for row in rows] == [None, 4, 5, 9, 7, None]
+
+
+def test_the_frame_of_intervals_shows_both_ends_and_no_figure(tmp_path: Path) -> None:
+    (tmp_path / "shown.csv").write_text("area,count,lower,upper\nn,,1,4\ns,9,,\n")
+    frame = read_release(tmp_path / "shown.csv").to_frame()
+    assert frame["count"].isna().tolist() == [True, False]
+    assert (frame["lower"][0], frame["upper"][0], frame["count"][1]) == (1, 4, 9)
+
+
+@pytest.mark.parametrize("library", [pd, pl])
+def test_a_table_is_read_from_a_frame_as_from_a_file(library: Any, tmp_path: Path) -> None:
+    frame = library.DataFrame({"area": ["n", "n", "s"], "sex": ["m", "f", "f"], "count": [3, 1, 2]})
+    read_table(frame).write(tmp_path / "t.csv")
+    assert read_table(tmp_path / "t.csv") == read_table(frame)

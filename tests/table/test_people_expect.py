@@ -102,3 +102,16 @@ def test_amounts_with_many_decimals_add_up(seed: int) -> None:
         sums = np.bincount(slot, weights=units[rows], minlength=units.size)
         assert (sums[np.unique(slot)] == units[np.unique(slot)]).all()
     assert dc.suppress(cells, [dc.rules.PPercent(10)]).release is not None
+
+
+def test_thousands_may_be_separated_where_that_leaves_no_doubt(tmp_path: Path) -> None:
+    rows = ["n,1 234 567", "s,1\u00a0000", "e,12\u202f345", "w,9'876", "o,7"]
+    (tmp_path / "t.csv").write_text("\n".join(["area,count", *rows]), encoding="utf-8")
+    assert sorted(dc.read_table(tmp_path / "t.csv").to_array().tolist()) == [7, 1000, 9876, 12345, 1234567]
+    for odd in ("12 34", "1 2345", "1 234'567 8", "1 234.5"):
+        (tmp_path / "odd.csv").write_text(f"area,count\nn,{odd}\ns,3\n")
+        with pytest.raises(dc.DataError, match="which is not a number"):
+            dc.read_table(tmp_path / "odd.csv")
+    (tmp_path / "comma.csv").write_text('area,count\nn,"1,234"\ns,3\n')
+    with pytest.raises(dc.DataError, match="without the comma, which could separate thousands or decimals"):
+        dc.read_table(tmp_path / "comma.csv")

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli import options, show
+from discreet.cli import completion, options, show
 from discreet.cli.compose import command, option
 from discreet.cli.deadline import in_time
 from discreet.cli.options import in_output
@@ -38,7 +38,9 @@ class Tried:
 def compare(
     *,
     read: NamedOriginal,
-    method: Annotated[list[str] | None, option("NAME:KEY=VALUE,…; repeat it for several.")] = None,
+    method: Annotated[
+        list[str] | None, option("NAME:KEY=VALUE,…; repeat it for several.", autocompletion=completion.methods)
+    ] = None,
     grid: Annotated[Path | None, option(r"A TOML file with \[\[methods]].")] = None,
     policy: options.Policy = "default",
     tried: Tried,

@@ -24,9 +24,9 @@ def option(help: str, *flags: str, panel: str | None = None, **more: Any) -> Any
     return typer.Option(*flags, help=help, rich_help_panel=panel, **more)
 
 
-def argument(help: str, metavar: str | None = None) -> Any:
+def argument(help: str, metavar: str | None = None, **more: Any) -> Any:
     """Return what describes an argument."""
-    return typer.Argument(help=help, metavar=metavar)
+    return typer.Argument(help=help, metavar=metavar, **more)
 
 
 def panel(title: str) -> Callable[..., Any]:

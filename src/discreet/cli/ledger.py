@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli import bundled, options, show
+from discreet.cli import bundled, completion, options, show
 from discreet.cli.compose import argument, command, group, option, panel
 from discreet.cli.deadline import left_of
 from discreet.cli.options import in_output, in_published
@@ -93,7 +93,12 @@ class EntryOptions(ReleaseFileOptions):
 class GivenOptions:
     """What counts as given away, and beside what."""
 
-    policy: Annotated[str | None, in_limits("A profile or a .toml file, for its threshold, limits and zeros.")] = None
+    policy: Annotated[
+        str | None,
+        in_limits(
+            "A profile or a .toml file, for its threshold, limits and zeros.", autocompletion=completion.profiles
+        ),
+    ] = None
     min_width: Annotated[float | None, in_limits("The least width of the interval of a protected figure.")] = None
     max_dr: Annotated[float | None, in_limits("The largest disclosure risk 1/H of a protected figure.")] = None
     threshold: Annotated[
@@ -135,7 +140,10 @@ def _named(release: str | None, example: str | None) -> str:
 @command
 def add(
     release: File = None,
-    example: Annotated[str | None, option("A bundled table, published without its counts of 1 and 2.")] = None,
+    example: Annotated[
+        str | None,
+        option("A bundled table, published without its counts of 1 and 2.", autocompletion=completion.examples),
+    ] = None,
     *,
     stated: Stated,
     how: EntryOptions,

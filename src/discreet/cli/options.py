@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from discreet.cli import completion
 from discreet.cli.compose import option, panel
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 
@@ -23,10 +24,17 @@ EACH = 60.0
 """Seconds for each search and each audit where no time limit is given for all of them."""
 
 Example = Annotated[
-    str | None, option("A bundled table: country_of_birth, mode_of_travel, sex, religion, cholesterol or territory.")
+    str | None,
+    option(
+        "A bundled table: country_of_birth, mode_of_travel, sex, religion, cholesterol or territory.",
+        autocompletion=completion.examples,
+    ),
 ]
-ExampleRecords = Annotated[str | None, option("A bundled table, of which everybody is a record: sex, religion…")]
-Policy = Annotated[str, option("A profile or a .toml file.")]
+ExampleRecords = Annotated[
+    str | None,
+    option("A bundled table, of which everybody is a record: sex, religion…", autocompletion=completion.examples),
+]
+Policy = Annotated[str, option("A profile or a .toml file.", autocompletion=completion.profiles)]
 Population = Annotated[int, option("N, the number of people in the population.", "--population-size", "-N")]
 TimeLimit = Annotated[float | None, option("Seconds; what is unfinished by then is never called safe.", min=0.0)]
 Json = Annotated[bool, in_output("Print JSON for programs.")]

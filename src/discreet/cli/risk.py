@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from discreet.cli import options, show
+from discreet.cli import completion, options, show
 from discreet.cli.compose import argument, command, option, panel
 from discreet.cli.reading_options import OriginalOptions
 from discreet.core.errors import RequestError
@@ -30,7 +30,11 @@ class Over:
     """A method, and the draws that it is judged over."""
 
     method: Annotated[
-        str | None, in_method("NAME or NAME:KEY=VALUE,KEY=VALUE; a random method is judged over its draws.")
+        str | None,
+        in_method(
+            "NAME or NAME:KEY=VALUE,KEY=VALUE; a random method is judged over its draws.",
+            autocompletion=completion.methods,
+        ),
     ] = None
     base: Annotated[int | None, in_method("Base of random-rounding; 3 by default.")] = None
     n: Annotated[int | None, in_method("Sample size of random-sample.")] = None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from discreet.cli import options, show
+from discreet.cli import completion, options, show
 from discreet.cli.compose import argument, command, option
 from discreet.cli.options import in_output
 from discreet.cli.reading_options import OriginalOptions
@@ -211,7 +211,10 @@ def sizes(
     people: Annotated[int | None, option("n, the number of people in the sample.", "--people", "-n", min=0)] = None,
     cells: Annotated[int | None, option("K, the number of cells that can occur.", "--cells", "-K", min=1)] = None,
     alone: Annotated[int | None, option("s, the number of sample uniques.", "--uniques", "-s", min=0)] = None,
-    example: Annotated[str | None, option("A bundled sample, whose sizes are taken: cholesterol, sex, …")] = None,
+    example: Annotated[
+        str | None,
+        option("A bundled sample, whose sizes are taken: cholesterol, sex, …", autocompletion=completion.examples),
+    ] = None,
     filled: Annotated[
         int | None, option("Cells with somebody of the sample in them, which mixtures (zeros:G) need.", min=0)
     ] = None,

@@ -194,6 +194,7 @@ class _Run:
         case, protection = self.case, self.request.protection
         tried: list[Candidate] = []
         verdict: Verdict
+        remedy = ""
         if isinstance(protection, Release):
             judged = self._judge(case.subject.marked(protection, case.policy.zeros))
             verdict = "release" if judged.meets else "withhold"
@@ -206,11 +207,23 @@ class _Run:
                 best, tried = self._proposed(protected=as_is)
                 if best is not None:
                     judged, verdict = best, "protect" if best.meets else "withhold"
+                    remedy = self._remedy(best) if as_is and not best.meets else ""
         else:
             judged = self._protected(_method_of(protection, case.found, self.request.time_limit))
             verdict = "protect" if judged.meets else "withhold"
         found = (judged.checks, case.found, case.before, judged.evidence, judged.protected, tuple(tried))
-        return Assessment(case.subject, case.policy, verdict, *found)
+        return Assessment(case.subject, case.policy, verdict, *found, remedy=remedy)
+
+    def _remedy(self, best: _Judged) -> str:
+        """Say what would let a release pass that is withheld only because its protection shows that it was needed."""
+        if best.protected is None or {one.name for one in failed(best.checks)} != {"dr"}:
+            return ""
+        if not self._judge(best.protected.release, best.protected).meets:
+            return ""
+        return (
+            "That the table is protected shows readers that it holds something sensitive; under a policy that protects "
+            'every table (as_is = "never") this release would pass'
+        )
 
     def _judge(self, release: Release, protected: Protected | None = None, choice: Choice = ASKED) -> _Judged:
         candidates = None if protected is None else protected.candidates

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
-import numpy as np
-
 from discreet.core.errors import RequestError
 from discreet.core.json_types import Json
 from discreet.core.text import columns, figure
@@ -21,8 +19,7 @@ from discreet.measures.risk_result import Risk
 from discreet.protect.base import Method, Protected
 from discreet.reading.opened import Opened
 from discreet.rules.sensitivity import Sensitivity
-from discreet.table.arrow_files import frame_from_arrow
-from discreet.table.figures import Figures
+from discreet.table.arrow_files import Backend
 from discreet.table.release import TRIAL, Release
 
 Protect: TypeAlias = "Literal['propose', 'none'] | str | Mapping[str, Any] | Method | Release"
@@ -74,6 +71,7 @@ class Assessment(Recorded):
         sample: estimated risk and uniques under all models, for a sample table.
         record: what is needed to make the same assessment again.
         trial: true where nothing of it is published.
+        remedy: what would let a table pass that is withheld, where that is known.
     """
 
     subject: Subject
@@ -89,6 +87,7 @@ class Assessment(Recorded):
     record: Mapping[str, Any] = field(default_factory=dict)
     source: Opened | None = None
     trial: bool = False
+    remedy: str = ""
 
     @property
     def release(self) -> Release | None:
@@ -111,7 +110,8 @@ class Assessment(Recorded):
             how = f" by {make_text(release.method, dict(release.parameters))}"
         why = f": {self.reasons[0]}" if self.reasons else ""
         trial = f" {TRIAL}." if self.trial else ""
-        return f"{PHRASES[self.verdict].capitalize()}{how}{why}.{trial}"
+        remedy = f" {self.remedy}." if self.remedy else ""
+        return f"{PHRASES[self.verdict].capitalize()}{how}{why}.{remedy}{trial}"
 
     @property
     def rows_sentence(self) -> str:
@@ -153,11 +153,13 @@ class Assessment(Recorded):
             "record": dict(self.record),
         }
 
-    def to_frame(self, backend: str | None = None) -> Any:
+    def to_frame(self, backend: Backend | None = None) -> Any:
         """Return what may be published as a frame, pandas or polars as the table came."""
         if self.release is None:
             raise RequestError("nothing may be published, so there is no frame of it; see the reasons")
-        return frame_of_release(self.release, backend or (self.source and self.source.backend) or "pandas")
+        decimals = max(part.decimals for part in self.release.parts())
+        chosen = backend or (self.source and self.source.backend) or "pandas"
+        return self.release.to_frame(chosen, value="value" if decimals else "count")
 
     def figures(self) -> list[list[str]]:
         """Return the figures that decide, as rows of text."""
@@ -189,7 +191,6 @@ class Assessment(Recorded):
         return "\n".join(parts)
 
 
-BACKENDS = ("pandas", "polars", "pyarrow")
 CELLS = 1000
 """How many of the worst cells the plain data list: what a report can show, while JSON stays below some MB."""
 
@@ -200,37 +201,3 @@ class _Result(Protocol):
 
 def _plain(result: _Result | None) -> dict[str, Any] | None:
     return None if result is None else result.to_dict()
-
-
-def frame_of_release(release: Release, backend: str) -> Any:
-    """Return what is published, a row per figure; hidden figures are missing values.
-
-    Several linked tables become one frame, in which a dimension that a table does not have is at its total.
-
-    >>> from discreet.table import Table
-    >>> frame_of_release(Release(Table.from_array([3, 0], ["month"])), "pandas")["count"].tolist()
-    [3, 0]
-    """
-    import pyarrow as pa
-
-    if backend not in BACKENDS:
-        raise RequestError(f"there are no frames of {backend!r}; name one of {', '.join(BACKENDS)}")
-    parts = release.parts()
-    if not release.figures and release.inner is not None:
-        parts = (Figures.of_table(release.inner, release.kind, zeros=True),)
-    names = list(dict.fromkeys(name for part in parts for name in part.names))
-    decimals = max(part.decimals for part in parts)
-    columns: dict[str, Any] = {name: [] for name in names}
-    figures, hidden = [], []
-    for part in parts:
-        for name in names:
-            if name in part.names:
-                labels = np.array(part.labels[name], dtype=object)
-                columns[name].append(labels[part.codes[:, part.names.index(name)]])
-            else:
-                columns[name].append(np.full(len(part), part.total, dtype=object))
-        figures.append(part.values / 10**part.decimals if decimals else part.values)
-        hidden.append(part.hidden)
-    data = {name: pa.array(np.concatenate(found).tolist(), pa.string()) for name, found in columns.items()}
-    data["count" if not decimals else "value"] = pa.array(np.concatenate(figures), mask=np.concatenate(hidden))
-    return frame_from_arrow(pa.table(data), backend)  # type: ignore[arg-type]

@@ -74,7 +74,22 @@ def check(case: Case, evidence: Evidence) -> tuple[Check, ...]:
         bad = len(inside.cells)
         brief = f"{_many(bad)} not safe from respondents" if bad else inside.text
         checks.append(Check("insiders", inside.passed, inside.text, bad, 0, inside.cells, brief=brief))
-    return (*checks, *_statistics(evidence), *_allowed(case, evidence), *_r2(case, evidence))
+    return (*checks, *_left(evidence), *_statistics(evidence), *_allowed(case, evidence), *_r2(case, evidence))
+
+
+def _left(evidence: Evidence) -> list[Check]:
+    """Say it if a release shows nothing: that is safe, and of no use."""
+    hidden = [part.hidden for part in evidence.release.parts()]
+    figures = sum(part.size for part in hidden)
+    if not figures or not all(part.all() for part in hidden):
+        return []
+    return [
+        Check(
+            "left",
+            True,
+            f"all {figures:,} figures are hidden, so nothing is left to publish; a coarser table keeps more",
+        )
+    ]
 
 
 def _statistics(evidence: Evidence) -> list[Check]:

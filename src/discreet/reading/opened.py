@@ -10,6 +10,7 @@ from typing import Any
 
 from discreet.core.errors import RequestError
 from discreet.table import Table
+from discreet.table.arrow_files import Backend
 from discreet.table.tabulation import Tabulation
 
 
@@ -27,7 +28,7 @@ class Opened:
     path: Path | None = None
     said: Mapping[str, Any] = field(default_factory=dict)
     note: str = ""
-    backend: str | None = None
+    backend: Backend | None = None
     others: Mapping[str, Path] = field(default_factory=dict)
     counts: Table | None = None
     response: str | None = None

@@ -240,6 +240,7 @@ def _tried(data: Mapping[str, Any]) -> list[dict[str, Any]]:
             **{key: row[key] for key in ("title", "meets", "text")},
             **{key: measure(row[key]) for key in ("utility", "r2")},
             "taken": number == taken,
+            "judged": not row["text"].startswith("not tried"),
         }
         for number, row in enumerate(data.get("candidates", ()), 1)
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -126,6 +127,11 @@ def _parse_counts(column: pa.ChunkedArray, where: Where) -> IntArray:
     text = pc.utf8_trim_whitespace(column.fill_null("") if column.null_count else column)
     whole = pc.match_substring_regex(text, r"^\+?[0-9]{1,18}(\.0*)?$")
     if not pc.all(whole).as_py():
+        # A space or an apostrophe between groups of three digits can only separate thousands.
+        grouped = pc.match_substring_regex(text, r"^[0-9]{1,3}([ \x{a0}\x{202f}\x{2009}'’][0-9]{3}){1,5}$")
+        text = pc.if_else(grouped, pc.replace_substring_regex(text, r"[^0-9]", ""), text)
+        whole = pc.or_(whole, grouped)
+    if not pc.all(whole).as_py():
         row = whole.index(False).as_py()
         more = pc.sum(pc.invert(whole)).as_py() - 1
         others = f" (and {more:,} more such rows)" if more else ""
@@ -145,6 +151,8 @@ def _reason(text: str) -> str:
     value = _number(text)
     if not text:
         return "is empty; write 0 if nobody is in the cell"
+    if value is None and re.fullmatch(r"[0-9]{1,3}(,[0-9]{3})+", text):
+        return f"is {text!r}; write it without the comma, which could separate thousands or decimals"
     if value is None:
         return (
             f"is {text!r}, which is not a number; give integers without separators "

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.text import settings_text
@@ -16,6 +16,9 @@ from discreet.table.grid import Copied
 from discreet.table.kinds import EXACT, Kind
 from discreet.table.presentation import PLAIN, Presentation
 from discreet.table.table import Table
+
+if TYPE_CHECKING:
+    from discreet.table.arrow_files import Backend
 
 TRIAL = "This is a trial, not for publication"
 
@@ -123,6 +126,22 @@ class Release(Copied):
         parts = self.parts() if Path(path).suffix.lower() == ".parquet" else self.listed()
         about = {"method": self.method, "parameters": dict(self.parameters), "trial": self.trial}
         return write_figures(parts, path, about, self.inner, value=value, mark=mark, formulas=formulas, style=style)
+
+    def to_frame(self, backend: Backend = "pandas", *, value: str = "count") -> Any:
+        """Return what is published as a frame, a row per figure; hidden figures are missing values.
+
+        Intervals are in the columns ``lower`` and ``upper``, statistics in columns of their own, as texts. Several
+        linked tables become one frame, in which a dimension that a table does not have is at its total.
+
+        >>> Release(Table.from_array([3, 0], ["month"])).to_frame()["count"].tolist()
+        [3, 0]
+        """
+        from discreet.table.release_writer import release_frame
+
+        parts = self.parts()
+        if not self.figures and self.inner is not None:
+            parts = (Figures.of_table(self.inner, self.kind, zeros=True),)
+        return release_frame(parts, {"trial": self.trial}, value, backend)
 
     @property
     def _made(self) -> str:

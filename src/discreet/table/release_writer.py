@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,7 @@ import pyarrow as pa
 from discreet.core.errors import RequestError
 from discreet.core.files import write_whole
 from discreet.core.numerics import BoolArray, IntArray
-from discreet.table.arrow_files import Formulas, label_columns, write_csv, write_parquet
+from discreet.table.arrow_files import Backend, Formulas, frame_from_arrow, label_columns, write_csv, write_parquet
 from discreet.table.figures import Figures, decimal_texts
 from discreet.table.flagged_writer import flagged, sdmx
 from discreet.table.frequencies import Frequencies
@@ -76,6 +77,19 @@ def write_figures(
             dressed = {"flags": flagged, "sdmx-csv": sdmx}.get(form)
             write_csv(pa.table(dressed(part, data, value, style) if dressed else data), name, formulas=formulas)
     return tuple(names)
+
+
+def release_frame(parts: Sequence[Figures], about: Mapping[str, object], value: str, backend: Backend) -> Any:
+    """Return published tables as one frame; see :meth:`Release.to_frame`."""
+    names = list(dict.fromkeys(name for part in parts for name in part.names))
+    tables = []
+    for part in parts:
+        found = _columns(part, value, None, about)
+        labels = {name: found.pop(name).cast(pa.string()) for name in part.names}
+        missing = pa.array([part.total] * len(part), pa.string())
+        found.pop(PUBLISHED_AS)
+        tables.append(pa.table({**{name: labels.get(name, missing) for name in names}, **found}))
+    return frame_from_arrow(pa.concat_tables(tables, promote_options="permissive"), backend)
 
 
 def _refuse_beside(parts: Sequence[Figures], form: str, value: str) -> None:

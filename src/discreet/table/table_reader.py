@@ -136,14 +136,14 @@ def table_from_arrow(arrow: pa.Table, where: Where, dimensions: Sequence[str] | 
 
 
 def read_table(
-    path: str | Path,
+    path: object,
     *,
     impossible: str | Path | None = None,
     encoding: str = "utf-8",
     delimiter: str | None = None,
     **reading: Unpack[TableOptions],
 ) -> Table:
-    r"""Read a table from a CSV or Parquet file.
+    r"""Read a table from a CSV or Parquet file, or from a pandas, polars or Arrow frame.
 
     A *long* file has a column per dimension and a column of counts; cells that it does not list are empty.
     A *wide* file is a cross-table: row labels in the first column, one column per category; a first header
@@ -151,7 +151,7 @@ def read_table(
     are checked against the cells they sum.
 
     Args:
-        path: a ``.csv`` (``.txt``, ``.tsv``) or ``.parquet`` file.
+        path: a ``.csv`` (``.txt``, ``.tsv``) or ``.parquet`` file, or a frame.
         impossible: a file of combinations that cannot occur, with a column per dimension.
         encoding: the encoding of a CSV file.
         delimiter: what separates the columns of a CSV file; found from the header when not given.
@@ -164,13 +164,16 @@ def read_table(
             ``totals``, the label that marks a margin along single dimensions, if it is another.
             ``margins``: ``"check"`` stated margins, or ``"recompute"`` to ignore them.
     """
-    file = Path(path)
-    arrow, where = read_arrow_rows(file, encoding=encoding, delimiter=delimiter)
-    with errors_of(file):
-        if has_note(arrow.schema.metadata):
-            table = table_from_arrow(arrow, where, reading.get("dimensions"))
-        else:
-            table = Table.of(frequencies_from_arrow(arrow, where, **reading))
+    if not isinstance(path, (str, Path)):
+        table = Table.from_frame(path, **reading)
+    else:
+        file = Path(path)
+        arrow, where = read_arrow_rows(file, encoding=encoding, delimiter=delimiter)
+        with errors_of(file):
+            if has_note(arrow.schema.metadata):
+                table = table_from_arrow(arrow, where, reading.get("dimensions"))
+            else:
+                table = Table.of(frequencies_from_arrow(arrow, where, **reading))
     if impossible is None:
         return table
     return table.with_structural_zeros(impossible, encoding=encoding, delimiter=delimiter)
