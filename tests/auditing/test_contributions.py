@@ -224,8 +224,8 @@ def test_everybody_knows_their_own_part_of_a_crossing_that_no_table_shows(tmp_pa
         "ab": "Total,Total,24\na1,Total,16\na2,Total,8\nTotal,b1,x\na2,b1,x\nTotal,b2,x\na1,b2,16\na2,b2,x\n",
     }
     files = [tmp_path / f"{name}.csv" for name in shown]
-    for file, (names, rows) in zip(files, shown.items(), strict=True):
-        file.write_text(f"{','.join(names)},count\n{rows}")
+    for file, (names, body) in zip(files, shown.items(), strict=True):
+        file.write_text(f"{','.join(names)},count\n{body}")
     parts = {"122": "F2 H5", "211": "G2 J2", "222": "G1", "221": "H1 K2", "121": "H3 J1 K5"}
     given = [
         ({name: f"{name}{code}" for name, code in zip("abc", cell, strict=True)}, part[0], float(part[1:]))
