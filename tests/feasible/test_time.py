@@ -199,8 +199,8 @@ def ringing(monkeypatch: pytest.MonkeyPatch, last: int) -> list[int]:
     clocks: list[Clock] = []
 
     class Kept(Clock):
-        def __init__(self, deadline: float | None = None) -> None:
-            super().__init__(deadline)
+        def __init__(self, deadline: float | None = None, seconds: float | None = None) -> None:
+            super().__init__(deadline, seconds)
             clocks.append(self)
 
     def go_on(work: Callable[[int], None], items: Iterable[int], workers: int | None = None) -> None:
@@ -232,8 +232,8 @@ def test_clocks_of_finished_searches_are_stopped(monkeypatch: pytest.MonkeyPatch
     clocks: list[Clock] = []
 
     class Kept(Clock):
-        def __init__(self, deadline: float | None = None) -> None:
-            super().__init__(deadline)
+        def __init__(self, deadline: float | None = None, seconds: float | None = None) -> None:
+            super().__init__(deadline, seconds)
             clocks.append(self)
 
     monkeypatch.setattr(group_search, "Clock", Kept)

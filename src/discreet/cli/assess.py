@@ -14,6 +14,7 @@ from discreet.cli.compose import command, panel
 from discreet.cli.deadline import in_time
 from discreet.cli.options import in_output
 from discreet.cli.reading_options import Beside, NamedOriginal, OriginalOptions
+from discreet.core.effort import EACH
 from discreet.core.errors import RequestError, nearest
 from discreet.table.presentation import ENDINGS as PUBLISHED
 
@@ -167,7 +168,7 @@ def assess(
             protection=protection,
             population=asked.population,
             draws=asked.draws,
-            time_limit=options.EACH if asked.time_limit is None else asked.time_limit,
+            time_limit=EACH if asked.time_limit is None else asked.time_limit,
             statistics=wanted,
             workers=workers,
             progress=bar,

@@ -13,6 +13,7 @@ from discreet.cli.compose import command, option
 from discreet.cli.deadline import in_time
 from discreet.cli.options import in_output
 from discreet.cli.reading_options import Beside, NamedOriginal
+from discreet.core.effort import EACH
 from discreet.core.text import at_most
 
 
@@ -31,7 +32,7 @@ class Tried:
 
     def asked(self) -> dict[str, Any]:
         """Return it as a comparison takes it."""
-        return {**vars(self), "time_limit": options.EACH if self.time_limit is None else self.time_limit}
+        return {**vars(self), "time_limit": EACH if self.time_limit is None else self.time_limit}
 
 
 @command

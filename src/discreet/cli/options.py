@@ -21,9 +21,6 @@ in_output = panel("Output")
 REPORTS = (".html", ".md", ".json", ".pdf")
 """The formats of reports."""
 
-EACH = 60.0
-"""Seconds for each search and each audit where no time limit is given for all of them."""
-
 Example = Annotated[
     str | None,
     option(

@@ -11,6 +11,14 @@ from discreet.core.progress import Progress
 from discreet.core.random import Seed
 
 
+class Unsaid(float):
+    """Seconds that nobody asked for: what has to be found, and not only judged, may take longer."""
+
+
+EACH = Unsaid(60.0)
+"""The seconds of each search and each audit if nothing else is said."""
+
+
 class WorkOptions(TypedDict, total=False):
     """Options of functions that search."""
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Unpack
 
 from discreet.core.clock import Clock
-from discreet.core.effort import Effort, WorkOptions
+from discreet.core.effort import EACH, Effort, WorkOptions
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.progress import Progress
 from discreet.core.random import release_seed
@@ -42,7 +42,7 @@ RELEASED = (".csv", ".parquet", ".tab", ".xlsx")
 """The endings of files that hold a release, not the name of a method."""
 LATE = "no protection was found"
 """What there is not when time is up."""
-PATIENCE = Effort(time_limit=60.0)
+PATIENCE = Effort(time_limit=EACH)
 """How long a search or an audit may take unless somebody says: a minute, which people wait for."""
 
 
@@ -92,8 +92,9 @@ def assess(
         statistics: percentages, rates and other statistics to publish beside the figures, by column, as
             ``{"pct": "percentage, over=sex"}``, or a TOML file of them: each is computed from the figures that are
             published, where these are. Of a release that is judged, what its columns of statistics are.
-        time_limit: seconds for each search for a protection, and for each audit (60); the best found by then is judged,
-            and what is not finished is said and never called safe. None lets all of it take its time.
+        time_limit: seconds for each search for a protection, and for each audit (60; 600 for a pattern of
+            suppression); the best found by then is judged, and what is not finished is said and never called safe. None
+            lets all of it take its time.
         workers: threads.
         progress: called as the work advances.
         by, value, contributor, …: how a file or frame is read, as for :func:`discreet.tabulate` and

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
+from discreet.core.effort import EACH
 from discreet.core.errors import RequestError
 from discreet.core.json_types import Json
 from discreet.core.text import columns, figure
@@ -37,7 +38,7 @@ class Request:
     seed: int
     draws: int = 1000
     population: int | None = None
-    time_limit: float | None = 60.0
+    time_limit: float | None = EACH
     trial: bool = False
     statistics: Mapping[str, Any] = field(default_factory=dict)
     within: float | None = None

@@ -12,7 +12,7 @@ from typing import Unpack
 
 import numpy as np
 
-from discreet.core.effort import Effort, WorkOptions
+from discreet.core.effort import EACH, Effort, WorkOptions
 from discreet.core.errors import RequestError
 from discreet.core.files import remove_orphans, write_text
 from discreet.core.formula_texts import csv_text
@@ -264,7 +264,8 @@ def compare(
     Keyword Args:
         statistics: statistics wanted beside the figures, as for :func:`discreet.assess`; what each method keeps of them
             is measured, and suppression is tried with them dropped, kept where that is safe, coarser, and as ranges.
-        time_limit: seconds for each search and each audit (60); what is not finished then does not meet the policy.
+        time_limit: seconds for each search and each audit (60; 600 for a pattern of suppression); what is not
+            finished then does not meet the policy.
         workers: threads.
         progress: called as the work advances.
         by, value, contributor, …: how a file or frame is read, as for :func:`discreet.assess`.
@@ -278,7 +279,7 @@ def compare(
         raise RequestError(f"draws is {draws} and audits {audits}; give 2 or more draws and 1 or more audits")
     rules = Policy.load(policy)
     wanted = {key: one.to_dict() for key, one in definitions_of(options.pop("statistics", None)).items()}
-    effort, reading = Effort(time_limit=60.0).among(options, WorkOptions)
+    effort, reading = Effort(time_limit=EACH).among(options, WorkOptions)
     source = open_original(original, Reading.of({"top": rules.top, **reading}), name=name)
     points = with_alternatives(grid_of(grid, rules, Subject.opened(source).magnitudes), wanted)
     plan = ComparisonPlan(draws, audits, drawn_seed() if seed is None else seed, effort.time_limit, wanted)

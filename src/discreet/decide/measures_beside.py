@@ -100,7 +100,8 @@ def by_method(method: object) -> Protects:
         if not method.above_zero:
             raise RequestError(
                 "where marks may hide zeros or losses, numbers tell which do, and that is not judged; let zeros be "
-                "published (--zeros published, no --least below 0), or leave out the mean"
+                "published, with no least value below 0 (discreet protect suppress --zeros, --least), or leave out the "
+                "mean"
             )
         rules = tuple(rule for rule in method.rules if response or isinstance(rule, Threshold | GroupDisclosure))
         if not rules:

@@ -7,10 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
+from discreet.core.effort import Unsaid
 from discreet.core.errors import DiscreetError, RequestError, nearest
 from discreet.core.json_types import Json
 from discreet.protect.base import Method
 from discreet.rules.sensitivity import Sensitivity
+
+PATTERN = 600.0
+"""Seconds for a pattern of suppression if nobody says how long: a table without one is withheld, and where kernels are
+compiled first, that alone takes a minute."""
 
 
 def make_method(
@@ -36,6 +41,8 @@ def make_method(
     method = AuditedSuppression if name == Suppression.name else METHODS[name]
     allowed: list[str] = [field.name for field in fields(method) if field.init] if is_dataclass(method) else []
     given = {key: _tuples(value) for key, value in parameters.items()}
+    if isinstance(time_limit, Unsaid) and method is AuditedSuppression:
+        time_limit = PATTERN
     known: dict[str, Any] = {"time_limit": time_limit} if time_limit else {}
     if isinstance(found, Sensitivity):
         known |= {"rules": found.rules, "combine": found.combine, "response": found.response}

@@ -22,6 +22,7 @@ from discreet.decide.ledger.screening import NewRelease, quiet
 from discreet.decide.ledger.settings import Settings
 from discreet.decide.ledger.spelling import other_spellings, spelled
 from discreet.table.equations import Equations, equations_of
+from discreet.table.figures import Figures
 from discreet.table.release import Release
 
 TOGETHER = 500
@@ -93,7 +94,7 @@ class ReleaseCheck:
     @cached_property
     def laid(self) -> list[Equations]:
         """The equations of every table of the new release, for comparisons with other times and populations."""
-        return [equations_of(part) for part in self.release.parts()]
+        return [_without_statistics(part) for part in self.release.parts()]
 
     def outcome(self, fewest: int, in_ledger: int) -> LedgerCheck:
         """Return what the release gives away; changes that ``fewest`` people or more made are safe."""
@@ -201,11 +202,16 @@ class ReleaseCheck:
         if changed and (told := telling_beside([*self.mine, *theirs])):
             self.joint |= Joint(unjudged=(f"{told} of {both} were not compared: what their change gives away is open",))
         limit = self.rules.clock.left
-        for new, old in product(self.laid, [equations_of(sheet.figures) for sheet in theirs] if changed else []):
+        for new, old in product(self.laid, [_without_statistics(sheet.figures) for sheet in theirs] if changed else []):
             pair = ReleasePair(old, new, limit)
             self.changes += changes(pair, f"«{e.title}»", fewest, amounts=self.rules.amounts)
             if e.may_be_about("", entry.period) and not stated and (inside := may_lie_inside(pair, self.rules)):
                 self.joint |= Joint(unjudged=(_nested(e, entry, inside),))
+
+
+def _without_statistics(part: Figures) -> Equations:
+    """Return the equations of the figures alone: that statistics of other times were not compared is said."""
+    return equations_of(replace(part, statistics=()))
 
 
 def _linked(entry: Entry, same: Sequence[Entry]) -> list[Entry]:
