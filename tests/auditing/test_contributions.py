@@ -12,7 +12,9 @@ import pytest
 
 import discreet as dc
 from discreet import Figures, Hierarchy, Kind, Limits
+from discreet.auditing.knowledge import respondents
 from discreet.table.contributions import Contributions, read_contributions
+from discreet.table.equations import equations_of
 from discreet.tabulation.tabulate import tabulate
 
 X = {"x": ["1", "2", "3", "Total"]}
@@ -238,3 +240,23 @@ def test_everybody_knows_their_own_part_of_a_crossing_that_no_table_shows(tmp_pa
     ends = {(one.attacker, one.name): (one.lower, one.upper) for one in found.cells}
     assert ends["K", "c=c2, a=a2"] == (1, 5)
     assert ends["outsider", "c=c2, a=a2"] == (1, 7)
+
+
+def test_a_zero_in_print_counts_in_the_units_of_each_table() -> None:
+    """The firm with 0 is not alone in its holding, which one of the tables counts: somebody else has put in 10."""
+    tree = Hierarchy.from_parents({"b": "g", "c": "g", "g": "Total", "e": "Total"})
+    rows = pa.table({"x": ["c", "b", "c", "e"], "t": [96, 0, 10, 70], "id": list("PQRS"), "of": list("PHHS")})
+    made = [
+        replace(
+            tabulate(rows, ["x"], value="t", contributor="id", hierarchies={"x": tree}, holding=of), respondents=None
+        )
+        for of in (None, "of")
+    ]
+    shown = Figures.from_array(
+        [0, None, None, None, 176], {"x": ["b", "c", "g", "e", "Total"]}, hierarchies={"x": (tree,)}
+    )
+    equations = equations_of(shown)
+    known = respondents(equations, made, None, None, several=True)
+    (largest,) = (one for one in known if one.name == "respondent of x=c")
+    others = dict(zip((equations.describe(int(i)) for i in largest.at), largest.others.tolist(), strict=True))
+    assert others["x=g"] == 1

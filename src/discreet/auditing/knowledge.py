@@ -180,7 +180,7 @@ def respondents(
     least, alone = np.floor(own).astype(np.int64), found.others == 0
     most = np.where(alone, np.ceil(own), UNBOUNDED).astype(np.int64)
     # That somebody contributed 0 to a figure printed as 0 is news to nobody.
-    told = np.where(found.others > _printed_as_zero(equations, tables, places)[found.at], found.others, 0)
+    told = np.where(_printed_as_zero(equations, tables, places)[found.at], 0, found.others)
     told = told if secret is None else np.where(secret[found.at], told, 0)
     mine = np.maximum(least, 0)
     start = np.flatnonzero(np.diff(found.unit, prepend=-1))
@@ -189,19 +189,22 @@ def respondents(
     return [Knowledge(names[int(unit[s.start])], at[s], least[s], most[s], mine[s], told[s], unknown[s]) for s in spans]
 
 
-def _printed_as_zero(equations: Equations, tables: Sequence[Tabulation], places: Sequence[IntArray]) -> IntArray:
-    """Return how many contributors of each position are known to have put nothing into it: their cell is printed as 0.
+def _printed_as_zero(equations: Equations, tables: Sequence[Tabulation], places: Sequence[IntArray]) -> BoolArray:
+    """Say where all contributors but one are known to have put in nothing: their own cells are printed as 0.
 
-    Amounts below 0 could cancel out; where there are any, nobody is counted.
+    Every table that has the position must say so, each by the units that it counts. Amounts below 0 could cancel out;
+    where there are any, it is said of no position.
     """
     zero = equations.exact & (equations.lower == 0) & ~equations.hidden
-    known = np.zeros(equations.lower.size, np.int64)
+    known = np.zeros(equations.lower.size, bool)
     if (equations.lower < 0).any():
         return known
+    for place in places:
+        known[place[place >= 0]] = True
     for table, place in zip(tables, places, strict=True):
         listed = place >= 0
-        counted = idle(table, listed & zero[place])
-        np.maximum.at(known, place[listed], counted[listed])
+        others = (table.holdings or table.contributors).units - 1
+        known[place[listed & (idle(table, listed & zero[place]) < others)]] = False
     return known
 
 
