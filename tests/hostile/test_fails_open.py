@@ -138,7 +138,7 @@ def test_a_switch_is_no_number(key: str, given: str) -> None:
     Path("policy.toml").write_text(f'name = "p"\n[{part}]\n{rest[0]} = {value}\n', encoding="utf-8")
     Path("table.csv").write_text("area,count\nn,1\ns,900\n", encoding="utf-8")
     told = refused(run("assess", "table.csv", "--policy", "policy.toml"))
-    assert f"is {given}, which is no number or text" in told
+    assert f"is {given}, which is not a number or a text" in told
 
 
 NAN = float("nan")

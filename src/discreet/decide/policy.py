@@ -47,7 +47,7 @@ class _Where(TypedDict):
 class CheckedPart(BaseModel):
     """What the parts of policies and plans share: nothing unknown, nothing changed afterwards, no switch for a number.
 
-    ``threshold = true`` is no threshold of 1, of which nobody would be below.
+    ``threshold = true`` is not a threshold of 1, which would call nothing sensitive.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -57,7 +57,7 @@ class CheckedPart(BaseModel):
     def _no_switch(cls, value: object, about: ValidationInfo) -> object:
         field = cls.model_fields.get(about.field_name or "")
         if isinstance(value, bool) and field is not None and field.annotation is not bool:
-            raise ValueError(f"is {str(value).lower()}, which is no number or text; give one")
+            raise ValueError(f"is {str(value).lower()}, which is not a number or a text; give one")
         return value
 
 
