@@ -8,7 +8,8 @@ from tests.feasible.statistic_cases import Case, cases, matches, rounded
 
 from discreet.auditing.audit import audit
 from discreet.auditing.findings import SUBJECTS
-from discreet.feasible.integer_search import SmallGroup
+from discreet.core.sparse import Rows
+from discreet.feasible.integer_search import DEEP, GIVEN_UP, NODES, SmallGroup, search
 from discreet.table.figures import Figures
 from discreet.table.kinds import Kind
 from discreet.table.statistic import ROUNDINGS, Statistic, StatisticColumn, admitted
@@ -73,6 +74,13 @@ def test_what_rounds_to_a_printed_value_is_admitted_and_nothing_else(rounding: s
             assert inside == matches(value, printed, 1, rounding), (value, printed)
             if rounding != "unknown":
                 assert inside == (rounded(value, 1, rounding) == printed)
+
+
+def test_a_contradiction_that_narrows_wide_ranges_one_by_one_is_given_up() -> None:
+    """Half of 2x − 2y = 1 is no integer; each turn takes one value off ranges of a thousand million million."""
+    rows = Rows(np.array([0, 2]), np.array([0, 1]), np.array([2, -2]))
+    ends = np.array([[0, 0], [10**15, 10**15]])
+    assert search(rows, np.array([1]), ends, np.zeros(2, np.int64), (NODES, DEEP, 10**16)) == GIVEN_UP
 
 
 def test_numbers_that_no_sums_fit_are_ruled_out_at_once() -> None:

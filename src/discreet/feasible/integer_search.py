@@ -22,10 +22,14 @@ FREE = 2**60
 MOST = 300
 """The most unknowns of a group that is searched so; larger ones are left to HiGHS. A round choice: beyond it, cutting
 ranges in two rarely ends."""
-NODES = 20_000
-"""Ranges that are cut before a search is given up: a tenth of a second in groups of ten unknowns."""
+NODES = 4_000
+"""Ranges that are cut before a search is given up and HiGHS asked: some hundredths of a second. Five times as many found
+the same in four times the time."""
 TRIED = 64
 """The most values of a figure that are tried one after another. Six bits are more than any limit on 1/H asks for."""
+SWEEPS = 4
+"""How often all equations narrow the ranges before one is cut in two. On tables beside percentages that took longest, 4
+took a third of the time of 30; without an end, two of 800 did not end."""
 FAR = 10**9
 """What an unknown without a bound must be seen to attain before it is taken to have none: more than any population."""
 DEEP = 400
@@ -158,9 +162,11 @@ def activity(rows: Rows, e: int, low: IntArray, high: IntArray) -> tuple[int, in
 
 @compiled
 def narrowed(rows: Rows, rhs: IntArray, low: IntArray, high: IntArray) -> bool:
-    """Narrow ranges by each equation alone, again and again; say whether something is left of all of them."""
-    changed = True
-    while changed:
+    """Narrow ranges by each equation alone, again and again; say whether something is left of all of them.
+
+    It may end early: two equations that contradict each other can narrow wide ranges one by one.
+    """
+    for _ in range(SWEEPS):
         changed = False
         for e in range(rows.starts.size - 1):
             least, most, open_least, open_most = activity(rows, e, low, high)
@@ -183,6 +189,8 @@ def narrowed(rows: Rows, rhs: IntArray, low: IntArray, high: IntArray) -> bool:
                         return False
                     changed = True
                     least, most, open_least, open_most = activity(rows, e, low, high)
+        if not changed:
+            break
     return True
 
 
@@ -207,8 +215,12 @@ def search(rows: Rows, rhs: IntArray, ends: IntArray, table: IntArray, most: tup
             if 0 < size < width:
                 chosen, width = i, size
         if chosen < 0:
-            table[:] = low[depth]
-            return FOUND
+            # Ranges of one value each have been narrowed to the end by one more turn.
+            if narrowed(rows, rhs, low[depth], high[depth]):
+                table[:] = low[depth]
+                return FOUND
+            depth -= 1
+            continue
         left -= 1
         first, last = low[depth, chosen], high[depth, chosen]
         middle = first + (last - first) // 2
