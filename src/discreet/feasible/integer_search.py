@@ -23,8 +23,8 @@ MOST = 300
 """The most unknowns of a group that is searched so; larger ones are left to HiGHS. A round choice: beyond it, cutting
 ranges in two rarely ends."""
 NODES = 4_000
-"""Ranges that are cut before a search is given up and HiGHS asked: some hundredths of a second. Five times as many found
-the same in four times the time."""
+"""Ranges that are cut before a search is given up and HiGHS is asked: some hundredths of a second. Five times as many
+found the same in four times the time."""
 TRIED = 64
 """The most values of a figure that are tried one after another. Six bits are more than any limit on 1/H asks for."""
 SWEEPS = 4
