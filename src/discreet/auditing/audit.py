@@ -21,6 +21,7 @@ from discreet.auditing.terms import AuditOptions, Terms
 from discreet.core.clock import Clock
 from discreet.core.errors import RequestError
 from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.text import listed
 from discreet.feasible.candidates import Candidates, Fitting, fitting
 from discreet.feasible.implied_statistics import without_implied
 from discreet.feasible.respondent_groups import unjudged, with_respondents
@@ -48,6 +49,10 @@ UNNAMED = (
 UNSAID = (
     "nothing says whether hidden figures can be 0, and they are taken to be 0 or more; where zeros are always "
     "published, readers know that they are not (least=1, --least 1)"
+)
+TOTALLESS = (
+    "no total of {} is published, and nothing bounds some hidden figures from above; if a category is a total, say so "
+    "(total=, --total)"
 )
 UNWEIGHED = (
     "the law '{}' does not weigh statistics that say more than the figures shown beside them, so how likely values are "
@@ -300,6 +305,9 @@ def _result(
         number = int(np.searchsorted(first, k, side="right")) - 1
         written[k] = sheets[number].proof(k - int(first[number]), judge.clock)
     notes = [note for note in (sheets[0].note, told, TIED if judge.tied else "") if note]
+    bare = _without_total(published) if np.isinf(findings.upper).any() else []
+    if bare:
+        notes.append(TOTALLESS.format(listed(bare)))
     unseen = judge.reach.unseen
     if unseen:
         notes.append(
@@ -349,3 +357,12 @@ def _prior_bits(equations: Equations, least: float, most: float | None) -> float
             return float("inf")
         most = float(equations.upper[bounded].max()) / scale
     return float(np.log2(max(most - least, 0) * scale + 1))
+
+
+def _without_total(published: Sequence[Figures]) -> list[str]:
+    """Return the dimensions that no table has a total of, although it hides figures."""
+    found: dict[str, bool] = {}
+    for part in published:
+        for name, labels in part.labels.items() if part.hidden.any() else ():
+            found[name] = found.get(name, False) or any(part.is_total(name, label) for label in labels)
+    return [repr(name) for name, known in found.items() if not known]
