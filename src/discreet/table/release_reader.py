@@ -290,6 +290,8 @@ def _built(columns: _Columns, how: ReleaseOptions, groups: Groups) -> Figures:
     (numbers, *limits), (hidden, *open_), decimals = _parse(
         [texts, *ends], list(meanings), where, negative=stated is not None or margins.signed
     )
+    if "marks" not in how and stated is None and not ends:
+        _refuse_gaps(texts, hidden, where)
     total = how.get("total", TOTAL)
     trees = _trees(labels, total, how, groups)
     if total:
@@ -379,6 +381,18 @@ def _unpivoted(taken: StatisticTexts, name: str, keys: Sequence[str], where: Whe
     found = {category: _texts(taken.columns[column], where) for column, category in taken.beside[name].items()}
     none = np.full(taken.plain.num_rows, "", object)
     return np.concatenate([found.get(str(one), none) for one in taken.plain.column_names if str(one) not in keys])
+
+
+def _refuse_gaps(texts: Texts, hidden: BoolArray, where: Where) -> None:
+    """Refuse figures that are left out beside others that are marked: readers may take them for zeros."""
+    empty = hidden & (texts == "")
+    if empty.any() and (hidden & ~empty).any():
+        row, mark = int(np.argmax(empty)), texts[int(np.argmax(hidden & ~empty))]
+        raise DataError(
+            f"{where(row)}: the figure is empty, while {mark!r} hides others; say what it means: hidden too "
+            f"(marks=[{mark!r}, ''], --mark {mark} --mark ''), or 0 (marks=[{mark!r}, '=0..0'], --mark {mark} --mark "
+            "'=0..0')"
+        )
 
 
 def _refuse_totals(labels: Labels, trees: Trees, total: str) -> None:
