@@ -48,7 +48,7 @@ from discreet.table.statistic_reader import (
     taken_out,
 )
 from discreet.table.table_reader import DECIMALS, is_tabulated, note_of, release_from_arrow
-from discreet.table.unmarked_totals import refuse_sums, refuse_unmarked
+from discreet.table.unmarked_totals import refuse_nested, refuse_sums, refuse_unmarked
 
 MEANING = re.compile(r"(.*)=([0-9]*)\.\.([0-9]*)")
 """A mark with what it means: c=1..7."""
@@ -406,7 +406,8 @@ def _refuse_totals(labels: Labels, trees: Trees, total: str) -> None:
 def _refuse_sums(labels: Labels, trees: Trees, total: str, numbers: IntArray, hidden: BoolArray) -> None:
     """Refuse categories that are the sum of all others, in dimensions that have neither a total nor a hierarchy."""
     bare = {name: one.categories for name, one in labels.items() if total not in one.categories and not trees.get(name)}
-    refuse_sums({name: one.codes for name, one in labels.items()}, bare, numbers, ~hidden)
+    for refuse in (refuse_sums, refuse_nested):
+        refuse({name: one.codes for name, one in labels.items()}, bare, numbers, ~hidden)
 
 
 def _sums(labels: Labels, trees: Trees, total: str) -> BoolArray:
