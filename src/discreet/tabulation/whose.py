@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from discreet.core.errors import DataError
 from discreet.tabulation.spec import TableSpec
@@ -45,12 +45,16 @@ def suspects(names: Iterable[str], spec: TableSpec) -> list[str]:
     """
     if spec.contributor is not None or spec.alone:
         return []
-    taken = {column for column, _ in spec.roles()}
+    return like_whose(names, {column for column, _ in spec.roles()})
+
+
+def like_whose(names: Iterable[str], taken: Collection[str]) -> list[str]:
+    """Return the columns, other than those taken for something else, that may say whose records are."""
     free = (name for name in names if name not in taken)
     return [name for name in free if NAMED.fullmatch(name.strip()) or BARE.fullmatch(name.strip())]
 
 
-def refuse_repeated(shown: str, column: str, rows: int, different: int) -> None:
+def refuse_repeated(shown: str, column: str, rows: int, different: int, *, kept: bool = False) -> None:
     """Refuse records of which several may be one person's.
 
     Args:
@@ -58,12 +62,13 @@ def refuse_repeated(shown: str, column: str, rows: int, different: int) -> None:
         column: what may say whose they are.
         rows: the records that it is not empty in.
         different: its different entries.
+        kept: records are kept one by one, so a person must have one.
     """
     often = rows > OFTEN * different and not NAMED.fullmatch(column.strip())
     if different < rows and not often:
+        name = f"name it (contributor={column!r}, --contributor {shlex.quote(column)})"
         raise DataError(
             f"{shown}: column {column!r} has {different:,} different entries in {rows:,} records, so several may be of "
-            f"one person or firm; if it says whose they are, name it (contributor={column!r}, --contributor "
-            f"{shlex.quote(column)}), otherwise say that every record is somebody else's (contributor='', "
-            "--contributor '')"
+            f"one person or firm; if it says whose they are, {'keep one for each' if kept else name}, otherwise say "
+            "that every record is somebody else's (contributor='', --contributor '')"
         )
