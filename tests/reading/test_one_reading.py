@@ -505,7 +505,9 @@ def test_an_option_of_other_functions_is_refused(function: Callable[..., object]
 def test_a_sample_of_records_of_one_person_in_several_rows_is_refused() -> None:
     """A visitor who came twice is alone all the same."""
     visits = pd.DataFrame({"age": ["old", "old", "young"], "person_id": [1, 1, 2]})
-    with pytest.raises(dc.DataError, match="column 'person_id' has 2 different entries in 3 records.* keep one for each"):
+    with pytest.raises(
+        dc.DataError, match=r"column 'person_id' has 2 different entries in 3 records.* keep one for each"
+    ):
         dc.population_uniques(visits, 50, by=["age"])
     assert dc.population_uniques(visits, 50, by=["age"], contributor="").sample_uniques == 1
     assert dc.population_uniques(visits[1:], 50, by=["age"]).sample_uniques == 2
