@@ -90,21 +90,28 @@ def test_the_mean_of_a_dominated_cell_is_hidden_though_many_are_counted_there(tm
 
 
 Cell = tuple[int, int]
-INNER = tuple(product((1, 2, 3), (1, 2)))
-"""Regions by branches; 0 is the total."""
+"""A region and a branch; 0 is the total."""
 
 
-def inner_tables(known: dict[Cell, int | None]) -> list[dict[Cell, int]]:
-    """Return all tables that fit what is shown, hidden figures at least 1."""
-    found, rows = [], []
+def possible(known: dict[Cell, int | None]) -> dict[Cell, set[int]]:
+    """Return the values of every cell in all tables that fit what is shown, hidden figures at least 1.
+
+    Of the other regions only their sums matter for one of them, so these are taken instead of every table.
+    """
+    most = known[0, 0]
+    assert most is not None
+    rows = []
     for i in (1, 2, 3):
-        sides = [[value] if (value := known[i, j]) is not None else range(1, known[0, 0] or 30) for j in (1, 2)]
-        rows.append([pair for pair in product(*sides) if known[i, 0] in (None, sum(pair))])
-    for pairs in product(*rows):
-        table = dict(zip(INNER, sum(pairs, ()), strict=True))
-        sums = {(i, j): sum(table[cell] for cell in INNER if i in (0, cell[0]) and j in (0, cell[1])) for i, j in known}
-        if all(known[cell] in (None, value) for cell, value in sums.items()):
-            found.append(sums)
+        sides = [[value] if (value := known[i, j]) is not None else range(1, most) for j in (1, 2)]
+        rows.append([pair for pair in product(*sides) if sum(pair) <= most and known[i, 0] in (None, sum(pair))])
+    found: dict[Cell, set[int]] = {cell: set() for cell in known}
+    for i, row in enumerate(rows, 1):
+        others = {(a + c, b + d) for (a, b), (c, d) in product(*(rows[k] for k in range(3) if k != i - 1))}
+        for (a, b), (c, d) in product(row, others):
+            sums = {(0, 0): a + b + c + d, (0, 1): a + c, (0, 2): b + d}
+            if all(known[cell] in (None, value) for cell, value in sums.items()):
+                for cell, value in {**sums, (i, 0): a + b, (i, 1): a, (i, 2): b}.items():
+                    found[cell].add(value)
     return found
 
 
@@ -154,9 +161,9 @@ def attack(seed: int, tmp_path: Path) -> int:
     # Any sums fit any numbers, as somebody is in every cell; and printed means are of figures that are shown.
     seen = audit(read_release(tmp_path / "r.csv"), proofs=0)
     for measure, held in known.items():
-        fits = inner_tables(held)
+        fits = possible(held)
         for cell in (cell for cell, value in held.items() if value is None):
-            values = {table[cell] for table in fits}
+            values = fits[cell]
             labels = {"region": ("Total", "n", "s", "w")[cell[0]], "branch": ("Total", "A", "B")[cell[1]]}
             found = seen.cell(**labels, **({"measure": measure} if measure == "records" else {}))
             assert (found.lower, found.upper) == (min(values), max(values))
