@@ -19,6 +19,7 @@ from discreet.decide.ledger import Ledger
 from discreet.decide.policy import Policy
 from discreet.decide.replay import replay
 from discreet.table.figures import Figures
+from discreet.table.presentation import FORMATS, Presentation
 from discreet.table.published_statistics import with_published
 from discreet.table.release import Release
 from discreet.table.release_reader import read_release
@@ -55,15 +56,17 @@ def assessed(seed: int, folder: Path, threshold: int = 3, **statistics: str) -> 
     return assess(cells, policy, protection="suppress", response="turnover", seed=1, trial=True, statistics=statistics)
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_means_are_published_where_sums_and_numbers_are(ending: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["csv", "flags", "sdmx-csv", "xlsx", "parquet"])
+def test_means_are_published_where_sums_and_numbers_are(form: str, tmp_path: Path) -> None:
     found = assessed(1, tmp_path, mean=MEAN, per_head=HEADS)
     assert found.verdict == "protect"
     (told,) = [one for one in found.checks if one.name == "statistics"]
     assert told.passed
     assert "suppressed by the same rules: records (" in told.text
-    found.release.write(tmp_path / f"r.{ending}", value="value", trial=True)
-    main, *others = read_release(tmp_path / f"r.{ending}").parts()
+    (file,) = found.release.write(
+        tmp_path / f"r{FORMATS[form]}", value="value", trial=True, style=Presentation(format=form)
+    )
+    main, *others = read_release(file).parts()
     by_measure = {part.measure: part for part in others}
     assert list(by_measure) == ["records", "heads"]
     assert all(part.kinds[1].phrase == "suppressed, at least 1" for part in by_measure.values())
@@ -74,7 +77,7 @@ def test_means_are_published_where_sums_and_numbers_are(ending: str, tmp_path: P
         truth = main.values[shown] / other.values[shown]
         assert np.abs(column.values / 10**column.decimals - truth).max() <= 0.5 / 10**column.decimals + 1e-9
     assert main.hidden.sum() >= 2
-    seen = audit(read_release(tmp_path / f"r.{ending}"), proofs=0)
+    seen = audit(read_release(file), proofs=0)
     assert seen.verdict == "safe"
     assert len(seen.findings) == sum(int(part.hidden.sum()) for part in (main, *others))
 
@@ -234,8 +237,10 @@ def test_definitions_that_would_say_more_are_refused(tmp_path: Path) -> None:
         assert told in refused(run(*asked, "--statistic", f"s={definition}", "-o", tmp_path / "r.csv"))
     other = ("protect", "tabular-adjustment", tmp_path / "t.parquet", "--value", "turnover", "--rule", "p=10")
     assert "protect these by suppression" in refused(run(*other, "--statistic", f"mean={MEAN}"))
-    xlsx = ("protect", "suppress", tmp_path / "t.parquet", "--value", "turnover", *RULES, "-o", tmp_path / "r.xlsx")
-    assert "a plain .csv or a .parquet file has a place for" in refused(run(*xlsx, "--statistic", f"mean={MEAN}"))
+    tab = ("protect", "suppress", tmp_path / "t.parquet", "--value", "turnover", *RULES, "-o", tmp_path / "r.tab")
+    assert "a file of one table has a place for: .csv, .xlsx or .parquet" in refused(
+        run(*tab, "--statistic", f"mean={MEAN}")
+    )
 
 
 def test_measures_of_other_cells_or_units_are_refused() -> None:

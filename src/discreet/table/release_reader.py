@@ -26,7 +26,6 @@ from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
 from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind, Marked
 from discreet.table.release import Release
 from discreet.table.release_writer import (
-    BESIDE,
     GROUPS,
     MERGES,
     ROWS,
@@ -35,7 +34,7 @@ from discreet.table.release_writer import (
     groups_from_text,
     kind_from_text,
 )
-from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, STATES, Layout, roles
+from discreet.table.roles import BESIDE, ENDS, FIGURES, MARKS, PUBLISHED_AS, STATES, Layout, roles
 from discreet.table.statistic import Statistic, statistics_of
 from discreet.table.statistic_reader import (
     SIGNS,
