@@ -342,7 +342,10 @@ class Programme(PlanPart):
             return
         for name, one in defined.items():
             if one.where == "safe":
-                yield f"{name}: a plan publishes statistics where their figures are shown; leave out where="
+                yield (
+                    f"{name}: a plan publishes statistics where their figures are shown; leave out where=, or publish "
+                    "this table by itself (discreet assess --statistic, then discreet ledger check)"
+                )
             for over in (*one.over, *filter(None, [one.along])):
                 if table.by and over not in dimensions:
                     yield f"{name}: there is no dimension {over!r}; {nearest(over, dimensions)}"
