@@ -338,3 +338,19 @@ def test_a_proof_that_rests_on_another_one_says_so_whole(tmp_path: Path) -> None
     found = audit(read_release(tmp_path / "t.csv", statistics={"pct": "percentage, over=sex"}))
     behind = "[total] − [sex=m] = 180 − 6 = 174 (sex=m: 3.3% of 180 is between 5.85 and 6.03, so 6)"
     assert found.cell(sex="f").proof == f"sex=f ≥ {behind}; sex=f ≤ {behind}"
+
+
+def test_where_somebody_has_a_sum_somebody_is_counted(tmp_path: Path) -> None:
+    """Two people in two cells with sums of 3 and 5: one in each, though equations leave 0 to 2."""
+    text = "a,value,n,mean\nx,x,x,x\ny,5,x,x\nz,3,x,1.0\nTotal,11,5,2.2\n"
+    given: dict[str, Any] = {"value": "value", "statistics": {"mean": "mean, of=value, per=n, threshold=3"}}
+    found = audited(tmp_path, text, least=0, **given)
+    assert "ums tell where somebody is counted" in found.sentence
+    assert {cell.name: cell.verdict for cell in found.cells if cell.name.startswith("n of")} == {
+        "n of a=x": "incomplete",
+        "n of a=y": "incomplete",
+        "n of a=z": "unsafe",
+    }
+    sure = audited(tmp_path, text, least=1, **given)
+    assert "somebody is counted" not in sure.sentence
+    assert {cell.verdict for cell in sure.cells} == {"unsafe"}
