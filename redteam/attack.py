@@ -9,6 +9,7 @@ from redteam.of_amounts import numbers_beside_amounts
 from redteam.of_chains import chained
 from redteam.of_counts import assessed, audited, proposed, suppressed
 from redteam.of_files import written
+from redteam.of_means import beside_sums, means_of_sums
 from redteam.of_periods import run_again, run_again_amounts
 from redteam.of_plans import planned, planned_amounts
 from redteam.of_several import drawn_again, linked, released_before, sampled
@@ -32,6 +33,8 @@ ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
     (with_statistics, 1),
     (protected_with_statistics, 1),
     (of_respondents, 4),
+    (beside_sums, 2),
+    (means_of_sums, 1),
     (planned, 1),
     (planned_amounts, 1),
     (run_again, 1),

@@ -5,7 +5,7 @@ This is the one place that knows the fields of discreet's data. A claim that is 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,10 +69,15 @@ class Verdict:
         return self.determined == METHOD or self.dr is not None
 
 
-def intervals(audit: Data, world: World, *, unfinished: bool = False) -> Iterator[Interval]:
-    """Go through the intervals of an audit that are finished, or through all."""
+def intervals(
+    audit: Data, world: World, *, unfinished: bool = False, measures: Sequence[str] = ("",)
+) -> Iterator[Interval]:
+    """Go through the intervals of an audit that are finished, or through all.
+
+    Of several measures each has all cells once more.
+    """
     for row in audit["cells"]:
-        cells = _cells(row.get("cell"), world)
+        cells = _measured(row.get("cell"), world, measures)
         if cells is None or not (unfinished or row.get("finished", True)):
             continue
         yield Interval(
@@ -126,6 +131,15 @@ def verdict(assessment: Data) -> Verdict:
         dr.get("limit") if dr.get("reader") == "method" else None,
         "levels" in met,
     )
+
+
+def _measured(label: Any, world: World, measures: Sequence[str]) -> Cells | None:
+    """Return the cells of a label that may name a measure."""
+    if not isinstance(label, Mapping) or (measure := label.get("measure", "")) not in measures:
+        return None
+    found = _cells({name: one for name, one in label.items() if name != "measure"}, world)
+    first = measures.index(measure) * len(world.leaves)
+    return None if found is None else tuple(first + cell for cell in found)
 
 
 def _cells(label: Any, world: World) -> Cells | None:

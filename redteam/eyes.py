@@ -86,10 +86,10 @@ def held(
     return Published(tuple(figures))
 
 
-def lines(path: Path, names: Sequence[str]) -> list[Line]:
-    """Return the figures of a file, by the dimensions that it can have."""
+def lines(path: Path, names: Sequence[str], beside: Sequence[str] = ()) -> list[Line]:
+    """Return the figures of a file, by the dimensions that it can have, and what may stand beside them."""
     if path.suffix == ".xlsx":
-        return [line for sheet in _sheets(path) for line in _crossed(sheet)]
+        return [line for sheet in _sheets(path) for line in _crossed(sheet, beside)]
     if path.suffix == ".tab":
         return list(_tab(path, names))
     with path.open(encoding="utf-8", newline="") as file:
@@ -158,8 +158,11 @@ def _texts(row: ElementTree.Element) -> list[str]:
     return [found.get(i, "") for i in range(max(found, default=-1) + 1)]
 
 
-def _crossed(rows: Sequence[Sequence[str]]) -> Iterator[Line]:
-    """Go through the cross-table of a sheet: dimensions down, the last one across, symbols behind or in place."""
+def _crossed(rows: Sequence[Sequence[str]], beside: Sequence[str]) -> Iterator[Line]:
+    """Go through the cross-table of a sheet: dimensions down, the last one across, symbols behind or in place.
+
+    Behind a figure and its symbol stand statistics and other measures.
+    """
     by = rows[1][0].partition(" by ")[2].partition("; ")[0].split(", ")
     start = next(i for i, row in enumerate(rows) if row[0] == by[0])
     header = rows[start]
@@ -173,16 +176,26 @@ def _crossed(rows: Sequence[Sequence[str]]) -> Iterator[Line]:
     for row in body:
         for at in range(len(down), len(header)):
             text = row[at] if at < len(row) else ""
-            if header[at] == "symbol" or not text:
+            if header[at] in ("symbol", *beside) or not text:
                 continue
+            others = dict(_behind(header, row, at, beside))
             after = row[at + 1] if at + 1 < len(row) and header[at + 1 : at + 2] == ["symbol"] else ""
             label = dict(zip(down, row, strict=False)) | ({by[-1]: header[at]} if len(by) > 1 else {})
             if _number(text) is not None:
-                yield Line(label, meanings[after], _number(text), None, {})
+                yield Line(label, meanings[after], _number(text), None, others)
                 continue
             ends = re.fullmatch(r"(\S+) (\d+) to (\d+)", text)
             kind = meanings[ends[1] if ends else text]
-            yield Line(label, kind, int(ends[2]) if ends else None, int(ends[3]) if ends else None, {})
+            yield Line(label, kind, int(ends[2]) if ends else None, int(ends[3]) if ends else None, others)
+
+
+def _behind(header: Sequence[str], row: Sequence[str], at: int, beside: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Go through what stands behind a figure of a cross-table, up to the next figure."""
+    for k in range(at + 1, len(header)):
+        if header[k] not in ("symbol", *beside):
+            return
+        if header[k] in beside:
+            yield header[k], row[k] if k < len(row) else ""
 
 
 def _explained(sentence: str) -> Kind | None:

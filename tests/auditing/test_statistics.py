@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import statistics as plain
 from dataclasses import replace
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.feasible.statistic_cases import matches, rounded
 from tests.measuring import first_measured
 from tests.plain import data_of
 
@@ -24,7 +26,7 @@ from discreet.rules.sensitivity import sensitivity
 from discreet.table.attacker import Attacker, Contribution
 from discreet.table.figures import Figures
 from discreet.table.release_reader import read_release
-from discreet.table.statistic import Statistic, StatisticColumn
+from discreet.table.statistic import ROUNDINGS, Statistic, StatisticColumn, admitted
 from discreet.tabulation.tabulate import tabulate
 
 AGE = "age,count,mean\n0-9,x,1.33\n10+,20,2.0\nTotal,23,1.9\n"
@@ -82,35 +84,55 @@ def test_an_extreme_is_the_value_of_one_respondent(tmp_path: Path) -> None:
     assert audited(tmp_path, text, value="n", statistics=coarse).verdict == "incomplete"
 
 
+OF_VALUES: dict[str, Any] = {
+    "mean": plain.mean, "median": plain.median, "minimum": min, "maximum": max,
+    "variance": plain.variance, "variance-n": plain.pvariance,
+    "deviation": lambda v: Fraction((Decimal(int(plain.variance(v) * 12)) / 12).sqrt()),
+    "gini": lambda v: Fraction(sum(abs(a - b) for a in v for b in v), 2 * len(v) * sum(v)) if sum(v) else None,
+    "quantile": lambda v: sorted(v)[-(-len(v) // 4) - 1],
+}  # fmt: skip
+"""Statistics of the values of two to four respondents, in the obvious way; a variance of so few is a twelfth."""
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_values_of_respondents_are_those_of_trying_all(seed: int) -> None:
+    _try_all(seed, 60)
+
+
+@pytest.mark.long
+def test_values_of_many_more_respondents() -> None:
+    for seed in range(100, 120):
+        _try_all(seed, 100)
+
+
+def _try_all(seed: int, count: int) -> None:
+    """Compare the values that fit some printed statistics, however rounded, with all that can be tried."""
     rng = np.random.default_rng(seed)
-    kinds: dict[str, Any] = {
-        "mean": plain.mean, "median": plain.median, "minimum": min, "maximum": max,
-        "variance": plain.variance, "variance-n": plain.pvariance,
-        "gini": lambda v: Fraction(sum(abs(a - b) for a in v for b in v), 2 * len(v) * sum(v)) if sum(v) else None,
-        "quantile": lambda v: sorted(v)[-(-len(v) // 4) - 1],
-    }  # fmt: skip
-    for _ in first_measured(range(60)):
+    for _ in first_measured(range(count)):
         n, most = int(rng.integers(2, 5)), int(rng.integers(2, 9))
         truth = [Fraction(int(value)) for value in rng.integers(0, most + 1, n)]
-        printed = []
-        for kind in rng.choice(list(kinds), int(rng.integers(1, 4)), replace=False).tolist():
-            true = kinds[kind](truth)
+        printed, numbers = [], []
+        for kind in rng.choice(list(OF_VALUES), int(rng.integers(1, 4)), replace=False).tolist():
+            true = OF_VALUES[kind](truth)
             if true is None:
                 continue
-            low = Fraction(int(true * 10) // 1, 10)
-            spec = Statistic(kind, rounding="down", most=most, share=Fraction(1, 4))
-            printed.append(Printed(kind, spec, low, low + Fraction(1, 10), False, True, str(low)))
+            rounding = str(rng.choice(ROUNDINGS))
+            number = rounded(true, 1, "conventional" if rounding == "unknown" else rounding)
+            ends = admitted(np.array([number]), rounding)
+            low, high = Fraction(int(ends.low[0]), 20), Fraction(int(ends.high[0]), 20)
+            spec = Statistic(kind, rounding=rounding, most=most, share=Fraction(1, 4))
+            shut = bool(ends.open_low[0]), bool(ends.open_high[0])
+            printed.append(Printed(kind, spec, low, high, *shut, str(number / 10)))
+            numbers.append((kind, number, rounding))
         if not printed:
             continue
         tried = set()
         for values in itertools.combinations_with_replacement(range(most + 1), n):
             exact = [Fraction(value) for value in values]
-            got = [kinds[one.name](exact) for one in printed]
-            if all(value is not None and one.admits(value) for one, value in zip(printed, got, strict=True)):
+            got = [(OF_VALUES[kind](exact), number, rounding) for kind, number, rounding in numbers]
+            if all(value is not None and matches(value, number, 1, how) for value, number, how in got):
                 tried.add(values)
-        assert set(multisets(n, printed, 1, (0, 10**6), [10**6])) == tried
+        assert set(multisets(n, printed, 1, (0, 10**6), [10**6])) == tried, (seed, numbers)
 
 
 def test_a_standard_deviation_is_the_root_of_a_variance() -> None:
@@ -316,3 +338,19 @@ def test_a_proof_that_rests_on_another_one_says_so_whole(tmp_path: Path) -> None
     found = audit(read_release(tmp_path / "t.csv", statistics={"pct": "percentage, over=sex"}))
     behind = "[total] − [sex=m] = 180 − 6 = 174 (sex=m: 3.3% of 180 is between 5.85 and 6.03, so 6)"
     assert found.cell(sex="f").proof == f"sex=f ≥ {behind}; sex=f ≤ {behind}"
+
+
+def test_where_somebody_has_a_sum_somebody_is_counted(tmp_path: Path) -> None:
+    """Two people in two cells with sums of 3 and 5: one in each, though equations leave 0 to 2."""
+    text = "a,value,n,mean\nx,x,x,x\ny,5,x,x\nz,3,x,1.0\nTotal,11,5,2.2\n"
+    given: dict[str, Any] = {"value": "value", "statistics": {"mean": "mean, of=value, per=n, threshold=3"}}
+    found = audited(tmp_path, text, least=0, **given)
+    assert "ums tell where somebody is counted" in found.sentence
+    assert {cell.name: cell.verdict for cell in found.cells if cell.name.startswith("n of")} == {
+        "n of a=x": "incomplete",
+        "n of a=y": "incomplete",
+        "n of a=z": "unsafe",
+    }
+    sure = audited(tmp_path, text, least=1, **given)
+    assert "somebody is counted" not in sure.sentence
+    assert {cell.verdict for cell in sure.cells} == {"unsafe"}

@@ -19,6 +19,7 @@ from discreet.decide.ledger import Ledger
 from discreet.decide.policy import Policy
 from discreet.decide.replay import replay
 from discreet.table.figures import Figures
+from discreet.table.presentation import FORMATS, Presentation
 from discreet.table.published_statistics import with_published
 from discreet.table.release import Release
 from discreet.table.release_reader import read_release
@@ -55,15 +56,17 @@ def assessed(seed: int, folder: Path, threshold: int = 3, **statistics: str) -> 
     return assess(cells, policy, protection="suppress", response="turnover", seed=1, trial=True, statistics=statistics)
 
 
-@pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_means_are_published_where_sums_and_numbers_are(ending: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["csv", "flags", "sdmx-csv", "xlsx", "parquet"])
+def test_means_are_published_where_sums_and_numbers_are(form: str, tmp_path: Path) -> None:
     found = assessed(1, tmp_path, mean=MEAN, per_head=HEADS)
     assert found.verdict == "protect"
     (told,) = [one for one in found.checks if one.name == "statistics"]
     assert told.passed
     assert "suppressed by the same rules: records (" in told.text
-    found.release.write(tmp_path / f"r.{ending}", value="value", trial=True)
-    main, *others = read_release(tmp_path / f"r.{ending}").parts()
+    (file,) = found.release.write(
+        tmp_path / f"r{FORMATS[form]}", value="value", trial=True, style=Presentation(format=form)
+    )
+    main, *others = read_release(file).parts()
     by_measure = {part.measure: part for part in others}
     assert list(by_measure) == ["records", "heads"]
     assert all(part.kinds[1].phrase == "suppressed, at least 1" for part in by_measure.values())
@@ -74,7 +77,7 @@ def test_means_are_published_where_sums_and_numbers_are(ending: str, tmp_path: P
         truth = main.values[shown] / other.values[shown]
         assert np.abs(column.values / 10**column.decimals - truth).max() <= 0.5 / 10**column.decimals + 1e-9
     assert main.hidden.sum() >= 2
-    seen = audit(read_release(tmp_path / f"r.{ending}"), proofs=0)
+    seen = audit(read_release(file), proofs=0)
     assert seen.verdict == "safe"
     assert len(seen.findings) == sum(int(part.hidden.sum()) for part in (main, *others))
 
@@ -90,21 +93,28 @@ def test_the_mean_of_a_dominated_cell_is_hidden_though_many_are_counted_there(tm
 
 
 Cell = tuple[int, int]
-INNER = tuple(product((1, 2, 3), (1, 2)))
-"""Regions by branches; 0 is the total."""
+"""A region and a branch; 0 is the total."""
 
 
-def inner_tables(known: dict[Cell, int | None]) -> list[dict[Cell, int]]:
-    """Return all tables that fit what is shown, hidden figures at least 1."""
-    found, rows = [], []
+def possible(known: dict[Cell, int | None]) -> dict[Cell, set[int]]:
+    """Return the values of every cell in all tables that fit what is shown, hidden figures at least 1.
+
+    Of the other regions only their sums matter for one of them, so these are taken instead of every table.
+    """
+    most = known[0, 0]
+    assert most is not None
+    rows = []
     for i in (1, 2, 3):
-        sides = [[value] if (value := known[i, j]) is not None else range(1, known[0, 0] or 30) for j in (1, 2)]
-        rows.append([pair for pair in product(*sides) if known[i, 0] in (None, sum(pair))])
-    for pairs in product(*rows):
-        table = dict(zip(INNER, sum(pairs, ()), strict=True))
-        sums = {(i, j): sum(table[cell] for cell in INNER if i in (0, cell[0]) and j in (0, cell[1])) for i, j in known}
-        if all(known[cell] in (None, value) for cell, value in sums.items()):
-            found.append(sums)
+        sides = [[value] if (value := known[i, j]) is not None else range(1, most) for j in (1, 2)]
+        rows.append([pair for pair in product(*sides) if sum(pair) <= most and known[i, 0] in (None, sum(pair))])
+    found: dict[Cell, set[int]] = {cell: set() for cell in known}
+    for i, row in enumerate(rows, 1):
+        others = {(a + c, b + d) for (a, b), (c, d) in product(*(rows[k] for k in range(3) if k != i - 1))}
+        for (a, b), (c, d) in product(row, others):
+            sums = {(0, 0): a + b + c + d, (0, 1): a + c, (0, 2): b + d}
+            if all(known[cell] in (None, value) for cell, value in sums.items()):
+                for cell, value in {**sums, (i, 0): a + b, (i, 1): a, (i, 2): b}.items():
+                    found[cell].add(value)
     return found
 
 
@@ -154,9 +164,9 @@ def attack(seed: int, tmp_path: Path) -> int:
     # Any sums fit any numbers, as somebody is in every cell; and printed means are of figures that are shown.
     seen = audit(read_release(tmp_path / "r.csv"), proofs=0)
     for measure, held in known.items():
-        fits = inner_tables(held)
+        fits = possible(held)
         for cell in (cell for cell, value in held.items() if value is None):
-            values = {table[cell] for table in fits}
+            values = fits[cell]
             labels = {"region": ("Total", "n", "s", "w")[cell[0]], "branch": ("Total", "A", "B")[cell[1]]}
             found = seen.cell(**labels, **({"measure": measure} if measure == "records" else {}))
             assert (found.lower, found.upper) == (min(values), max(values))
@@ -227,8 +237,10 @@ def test_definitions_that_would_say_more_are_refused(tmp_path: Path) -> None:
         assert told in refused(run(*asked, "--statistic", f"s={definition}", "-o", tmp_path / "r.csv"))
     other = ("protect", "tabular-adjustment", tmp_path / "t.parquet", "--value", "turnover", "--rule", "p=10")
     assert "protect these by suppression" in refused(run(*other, "--statistic", f"mean={MEAN}"))
-    xlsx = ("protect", "suppress", tmp_path / "t.parquet", "--value", "turnover", *RULES, "-o", tmp_path / "r.xlsx")
-    assert "a plain .csv or a .parquet file has a place for" in refused(run(*xlsx, "--statistic", f"mean={MEAN}"))
+    tab = ("protect", "suppress", tmp_path / "t.parquet", "--value", "turnover", *RULES, "-o", tmp_path / "r.tab")
+    assert "a file of one table has a place for: .csv, .xlsx or .parquet" in refused(
+        run(*tab, "--statistic", f"mean={MEAN}")
+    )
 
 
 def test_measures_of_other_cells_or_units_are_refused() -> None:

@@ -11,13 +11,16 @@ from discreet.auditing.audit import audit
 from discreet.auditing.findings import RANK
 from discreet.auditing.judging import Judge
 from discreet.auditing.limits import Limits
+from discreet.core.clock import Clock
+from discreet.core.effort import Effort
 from discreet.core.errors import DiscreetError
 from discreet.core.numerics import IntArray
 from discreet.decide import safe_statistics
 from discreet.decide.policy import Policy
 from discreet.decide.protections import make_method
-from discreet.decide.safe_statistics import SafeStatistics, with_safe
+from discreet.decide.safe_statistics import SafeStatistics, apply_beside, with_safe
 from discreet.decide.subject import Case, Subject
+from discreet.table.published_statistics import with_published
 from discreet.table.release import Release
 from discreet.table.table import Table
 
@@ -38,7 +41,7 @@ def case_of(seed: int, limits: dict[str, object], which: int) -> Case:
     labels = {"a": list("xyz"), "b": list("uvw")}
     wanted = {"s": f"{DEFINED[which]}, where=safe"}
     policy = Policy.model_validate({**POLICY, "limits": limits})
-    return with_safe(Case.of(Subject.of(Table.from_array(counts.tolist(), labels)), policy, wanted), None)
+    return with_safe(Case.of(Subject.of(Table.from_array(counts.tolist(), labels)), policy, wanted), Effort())
 
 
 def released(case: Case) -> Release | None:
@@ -89,3 +92,32 @@ def test_only_what_may_be_known_is_worked_out(monkeypatch: pytest.MonkeyPatch) -
         if release is not None and release.parts()[0].hidden.any() and case.beside._objections(release) is None:
             cheap += not sum(asked)
     assert cheap
+
+
+def test_all_audits_of_a_choice_share_one_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: list[float] = []
+
+    def timed(*arguments: object, time_limit: float, **options: object) -> object:
+        given.append(time_limit)
+        return audit(*arguments, time_limit=time_limit, **options)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(safe_statistics, "audit", timed)
+    beside = case_of(1, {}, 2).beside
+    assert isinstance(beside, SafeStatistics)
+    case = replace(case_of(1, {}, 2), beside=replace(beside, effort=Effort(1000.0)))
+    method = make_method("suppress", {}, case.found)
+    apply_beside(case, method, case.subject.original)
+    assert len(given) > 1
+    assert given == sorted(given, reverse=True)
+    assert 1000.0 >= given[0] > given[-1]
+
+
+def test_what_is_not_judged_in_time_is_held_back() -> None:
+    beside = case_of(0, {}, 3).beside
+    assert isinstance(beside, SafeStatistics)
+    case = replace(case_of(0, {}, 3), beside=replace(beside, effort=Effort(clock=Clock.within(0.0))))
+    made = make_method("suppress", {}, case.found).apply(case.subject.original)
+    assert case.beside is not None
+    (late,), (whole,) = case.beside.beside(made.release).parts(), beside.beside(made.release).parts()
+    shown = with_published(made.release, {"s": DEFINED[3]}).parts()[0]
+    assert len(late.statistics[0]) == len(shown.statistics[0]) < len(whole.statistics[0])

@@ -9,7 +9,9 @@ import openpyxl
 import pytest
 from tests.cli.running import run
 
-from discreet import DataError, Figures, Kind, Release, RequestError, audit, read_release
+from discreet import DataError, Figures, Kind, Release, RequestError, Table, audit, read_release, suppress
+from discreet.rules.threshold import Threshold
+from discreet.table.inspection import inspect_file
 from discreet.table.presentation import FORMATS, Presentation
 from discreet.table.published_statistics import with_published
 
@@ -123,3 +125,26 @@ def test_what_a_file_says_gives_way_to_what_is_said_of_it(tmp_path: Path) -> Non
     (file,) = CASES["exact"].write(tmp_path / "r.csv")
     with pytest.raises(RequestError, match="no dimension is"):
         audit(read_release(file, statistics={**WANTED, "pct": "percentage, over=age"}))
+
+
+@pytest.mark.parametrize("form", ["csv", "flags", "sdmx-csv", "xlsx", "parquet"])
+def test_a_category_that_nobody_is_in_can_be_compared_with(form: str, tmp_path: Path) -> None:
+    cells = {("o", "n"): 0, ("o", "s"): 0, ("m", "n"): 7, ("m", "s"): 9, ("f", "n"): 2, ("f", "s"): 8}
+    table = Table.from_dict(cells, {"sex": ["o", "m", "f"], "area": ["n", "s"]})
+    shown = with_published(suppress(table, Threshold(3)).release, {"gap": "difference, over=sex:o, decimals=0"})
+    assert "o" not in {part.labels["sex"][code] for part in shown.parts() for code in part.codes[:, 0].tolist()}
+    assert sum(len(part.statistics[0]) for part in shown.parts()) == 2
+    (file,) = shown.write(tmp_path / f"r{FORMATS[form]}", style=Presentation(format=form))
+    found = audit(read_release(file), proofs=0)
+    assert (found.verdict, len(found.findings)) == ("safe", 4)
+    assert (
+        inspect_file(file).statistics[-1] == "gap: difference of the figures over sex=o, 2 shown; 9 is from 8.5 to 9.5"
+    )
+    with pytest.raises(RequestError, match="has no category 'x'"):
+        audit(read_release(_plain(tmp_path), statistics={"gap": "difference, over=sex:x"}))
+
+
+def _plain(folder: Path) -> Path:
+    """Write a table of which nothing says what its columns are."""
+    (folder / "plain.csv").write_text("sex,count,gap\nm,x,x\nf,x,x\nTotal,9,9\n", encoding="utf-8")
+    return folder / "plain.csv"

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 import numpy as np
 
 from discreet.auditing.audit_result import Audit
+from discreet.auditing.counted_sums import with_sums_of_nobody
 from discreet.auditing.findings import RANK, Verdict, joined
 from discreet.auditing.judging import Judge, Sheet
 from discreet.auditing.knowledge import Knowledge, contributors, knowledge_of, respondents
@@ -62,6 +63,10 @@ UNWEIGHED = (
 LOOSE = (
     "statistics of respondents' values leave gaps in numbers of respondents or sums, or tie them to each other, so "
     "hidden figures may be known more closely than their intervals say"
+)
+UNCOUNTED = (
+    "sums tell where somebody is counted, so hidden figures may be known more closely than their intervals say; where "
+    "zeros are always published, say so (least=1, --least 1)"
 )
 TIED = (
     "a reader who solves all steps of the protection together may know figures more closely than their intervals say, "
@@ -196,6 +201,9 @@ def audit(
         whom = np.arange(len(known))
     sheets += [judge.respondents(groups)] if groups else []
     sheets += judge.insiders(everybody, known, targets, sheets[0], whom) if whom.size else []
+    if (left_open := with_sums_of_nobody(sheets, parts_of(releases), equations)) is not None:
+        sheets = left_open
+        told.append(UNCOUNTED)
     rules = None if sensitivity is None else tuple(dict.fromkeys(rule.title for rule in sensitivity.rules))
     criterion = AuditCriterion(limits, terms.protection, rules)
     return _result(sheets, judge, published, terms.proofs, criterion, "; ".join(filter(None, told)))
@@ -322,7 +330,8 @@ def _result(
         notes.append(
             f"{idle:,} hidden {'figure' if idle == 1 else 'figures'} that no rule calls sensitive can be worked out"
         )
-    whole = not unseen and not judge.tied and not any(text in told for text in (UNNAMED, UNJUDGED, LOOSE, NAMESAKES))
+    unsettled = (UNNAMED, UNJUDGED, LOOSE, UNCOUNTED, NAMESAKES)
+    whole = not unseen and not judge.tied and not any(text in told for text in unsettled)
     ranks = set(findings.rank.tolist()) | (set() if whole else {RANK["incomplete"]})
     # Where nothing was worked out, nothing was shown to be safe, unless rules say that nothing has to be.
     fine = ranks == {RANK["safe"]}

@@ -191,8 +191,8 @@ class _Run:
         self.request, self.progress = request, progress
         # A release that is judged has its statistics already.
         own = isinstance(request.protection, Release)
-        self.case = with_safe(Case.of(subject, request.policy, None if own else request.statistics), request.time_limit)
         self.effort = Effort(request.time_limit, workers, progress, clock=Clock.within(request.within))
+        self.case = with_safe(Case.of(subject, request.policy, None if own else request.statistics), self.effort)
 
     def assessed(self) -> Assessment:
         """Go the whole path."""

@@ -281,7 +281,7 @@ def _with_alternative(case: Case, point: GridPoint, plan: ComparisonPlan) -> tup
     limits = Limits(case.policy.limits.width, levels=case.levels())
     before = case.beside
     plain = ReleasedStatistics.of(case.subject.figures(), wanted, before.both)
-    beside = SafeStatistics(wanted, plain.truth, before.both, limits, plan.time_limit, before.truth)
+    beside = SafeStatistics(wanted, plain.truth, before.both, limits, Effort(plan.time_limit), before.truth)
     return replace(case, beside=beside), parameters
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from discreet.auditing.audit import LOOSE, UNJUDGED
+from discreet.auditing.audit import LOOSE, UNCOUNTED, UNJUDGED
 from discreet.auditing.audit_result import Audit
 from discreet.auditing.findings import RANK, SUBJECTS
 from discreet.core.errors import RequestError
@@ -89,6 +89,6 @@ def unsafe_beside(audited: Audit) -> tuple[str, ...]:
         state = "not finished" if found.rank[k] == RANK["incomplete"] else "known"
         of = "values of respondents in " if values[k] else ""
         texts.append(f"{of}{found.equations.describe(int(found.at[k]))} {'are' if values[k] else 'is'} {state}")
-    if UNJUDGED in audited.note or LOOSE in audited.note:
+    if any(text in audited.note for text in (UNJUDGED, LOOSE, UNCOUNTED)):
         texts.append("some were not judged")
     return tuple(dict.fromkeys(texts))

@@ -17,6 +17,8 @@ import numpy as np
 from discreet.auditing.audit import audit
 from discreet.auditing.findings import RANK, Findings
 from discreet.auditing.limits import Level, Limits
+from discreet.core.clock import Clock
+from discreet.core.effort import Effort
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
@@ -45,12 +47,15 @@ class SafeStatistics(ReleasedStatistics):
     """Statistics of the true values of all cells of a release, as far as the audit finds them safe beside its figures.
 
     A release with other figures than exact and hidden ones gets the statistics of what it publishes. ``precise`` is the
-    table with statistics as they were wanted, where coarser ones are published.
+    table with statistics as they were wanted, where coarser ones are published. One search of ``effort`` is for all
+    audits that a release takes, or a choice among patterns, and at most half of the time that is left for everything;
+    what is not found safe by then is held back.
     """
 
     limits: Limits = field(default_factory=Limits)
-    time_limit: float | None = None
+    effort: Effort = field(default_factory=Effort)
     precise: Figures | None = None
+    clock: Clock | None = None
 
     @property
     def every_safe(self) -> bool:
@@ -61,8 +66,19 @@ class SafeStatistics(ReleasedStatistics):
         """Return what a release keeps of each, beside what was wanted before it was made coarser."""
         return statistic_loss(self.truth if self.precise is None else self.precise, release.parts()[0])
 
+    def begun(self) -> SafeStatistics:
+        """Return the same with its time running."""
+        if self.clock is not None:
+            return self
+        left = self.effort.clock.left
+        limits = [limit for limit in (self.effort.time_limit, None if left is None else left / 2) if limit is not None]
+        return replace(self, clock=Clock.within(min(limits, default=None)))
+
     def beside(self, release: Release) -> Release:
         """Return a release with all statistics that are safe."""
+        return self.begun()._beside(release)
+
+    def _beside(self, release: Release) -> Release:
         plain = super().beside(release)
         held = any(one.threshold or not one.extremes for one in self.wanted.values())
         if held or len(plain.parts()) != 1 or not _exact_or_hidden(plain.parts()[0]):
@@ -87,19 +103,21 @@ class SafeStatistics(ReleasedStatistics):
     def cheapest(
         self, method: AuditedSuppression, original: Original, made: Protected, progress: Progress | None
     ) -> Protected:
-        """Return what leaves the fewest numbers unpublished: the pattern, or one chosen with statistics."""
-        best, least = made, self._missing(made.release)
+        """Return what leaves the fewest numbers unpublished: the pattern, or one chosen with its statistics."""
+        timed = self.begun()
+        assert timed.clock is not None
+        best = replace(made, release=timed.beside(made.release))
         wanted = {name: one for name, one in self.wanted.items() if one.where == "safe"}
-        for found in suppress_beside(method, original, wanted, ("fitting", "apart"), progress=progress):
-            missing = self._missing(found.release)
-            if missing < least:
-                details = {**found.protected.details, "audit": "safe"}
-                best, least = replace(found.protected, details=details), missing
+        limits = [limit for limit in (method.time_limit, timed.clock.left) if limit is not None]
+        timely = replace(method, time_limit=min(limits, default=None))
+        for found in suppress_beside(timely, original, wanted, ("fitting", "apart"), progress=progress):
+            release = timed.beside(found.release)
+            if self._missing(release) < self._missing(best.release):
+                best = replace(found.protected, release=release, details={**found.protected.details, "audit": "safe"})
         return best
 
-    def _missing(self, release: Release) -> int:
+    def _missing(self, beside: Release) -> int:
         """Return how many figures and statistics are not published."""
-        beside = self.beside(release)
         hidden = sum(int(part.hidden.sum()) for part in beside.parts())
         return hidden + sum(one.wanted - one.shown for one in self.lost(beside))
 
@@ -139,7 +157,8 @@ class SafeStatistics(ReleasedStatistics):
         return {tuple(one) for one in _codes(found.equations, part, bad).tolist()}
 
     def _audited(self, release: Release, limits: Limits, *, verdict_only: bool = False) -> Findings:
-        return audit(release, limits=limits, proofs=0, time_limit=self.time_limit, verdict_only=verdict_only).findings
+        left = None if self.clock is None else self.clock.left
+        return audit(release, limits=limits, proofs=0, time_limit=left, verdict_only=verdict_only).findings
 
     def _levels(self, release: Release) -> dict[Cell, float]:
         """Return the hidden figures of a release, as audits write their cells, and their true values."""
@@ -201,13 +220,13 @@ def _exact_or_hidden(part: Figures) -> bool:
     return all(part.kinds[i].exact or part.kinds[i].hidden for i in np.unique(part.kind).tolist())
 
 
-def with_safe(case: Case, time_limit: float | None) -> Case:
+def with_safe(case: Case, effort: Effort) -> Case:
     """Return a case whose statistics are published wherever that is safe, if their definitions say so."""
     if case.beside is None or not any(one.where == "safe" for one in case.beside.wanted.values()):
         return case
     limits = Limits(case.policy.limits.width, levels=case.levels())
     beside = case.beside
-    return replace(case, beside=SafeStatistics(beside.wanted, beside.truth, beside.both, limits, time_limit))
+    return replace(case, beside=SafeStatistics(beside.wanted, beside.truth, beside.both, limits, effort))
 
 
 def apply_beside(

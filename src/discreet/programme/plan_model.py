@@ -342,7 +342,10 @@ class Programme(PlanPart):
             return
         for name, one in defined.items():
             if one.where == "safe":
-                yield f"{name}: a plan publishes statistics where their figures are shown; leave out where="
+                yield (
+                    f"{name}: a plan publishes statistics where their figures are shown; leave out where=, or publish "
+                    "this table by itself (discreet assess --statistic, then discreet ledger check)"
+                )
             for over in (*one.over, *filter(None, [one.along])):
                 if table.by and over not in dimensions:
                     yield f"{name}: there is no dimension {over!r}; {nearest(over, dimensions)}"
@@ -360,10 +363,8 @@ class Programme(PlanPart):
                 if measure != table.value and self.partner(table, measure) is None:
                     what = "numbers" if measure == RECORDS else measure
                     yield f"{name}: no other table shows {what} in the same crossing; add one without weights"
-        odd: list[str] = [form for form in self.output.formats if form not in ("csv", "parquet")]
-        odd += ["workbook"] if self.output.workbook else []
-        if table.means and odd:
-            yield f"means stand beside numbers in .csv and .parquet files; take {odd[0]} out of output"
+        if table.means and self.output.workbook:
+            yield "means stand beside numbers in the files of single tables; take workbook out of output"
 
     def _faults_of_texts(self) -> Iterator[Fault]:
         """Yield texts that go into reports, files and the ledger, and cannot be printed."""

@@ -12,10 +12,10 @@ import pyarrow.compute as pc
 
 from discreet.core.errors import DataError
 from discreet.table.hierarchy import TOTAL
-from discreet.table.roles import FIGURES, PUBLISHED_AS, STATES, looks_like_statistic
+from discreet.table.roles import BESIDE, FIGURES, PUBLISHED_AS, STATES, looks_like_statistic
 
 FLAG = "flag"
-"""The column of flags, right before the one that says how figures were made."""
+"""The column of flags, right before the one that says how figures were made; before it those of other measures."""
 VALUE, PERIOD, STATUS, CONFIDENTIAL = "OBS_VALUE", "TIME_PERIOD", "OBS_STATUS", "CONF_STATUS"
 BEGINS = (("STRUCTURE", "STRUCTURE_ID", "ACTION"), ("DATAFLOW",))
 """How SDMX-CSV begins, version 2 and version 1."""
@@ -35,18 +35,26 @@ def plain_columns_of(arrow: pa.Table, file: Path) -> pa.Table:
     if any(names[: len(begin)] == list(begin) for begin in BEGINS) and any(_is(name, VALUE) for name in names):
         return _from_sdmx(arrow, file)
     if PUBLISHED_AS in names[1:] and names[names.index(PUBLISHED_AS) - 1] == FLAG:
-        _refuse_shown(arrow, file)
-        return arrow.drop_columns([FLAG])
+        figure = next((name for name in FIGURES if name in names[: names.index(FLAG)]), None)
+        stated = _stated(arrow[PUBLISHED_AS])
+        columns = {f"{name}_{FLAG}": name for name in names if f"{BESIDE}{name}: " in stated} | {FLAG: figure}
+        for flags, shown in columns.items():
+            if flags not in names:
+                raise DataError(f"{file}: there is no column {flags!r} with the flags of {shown}; write it again")
+            if shown is not None:
+                _refuse_shown(arrow, shown, flags, file)
+        return arrow.drop_columns(list(columns))
     return arrow
 
 
-def _refuse_shown(arrow: pa.Table, file: Path) -> None:
+def _stated(column: pa.ChunkedArray) -> str:
+    """Return all that a file says of its figures."""
+    return " ".join(dict.fromkeys(_texts(column).tolist()))
+
+
+def _refuse_shown(arrow: pa.Table, figure: str, flag: str, file: Path) -> None:
     """Refuse a figure that is shown beside a flag of figures that are not."""
-    names = arrow.column_names
-    figure = next((name for name in FIGURES if name in names[: names.index(FLAG)]), None)
-    if figure is None:
-        return
-    values, flags = (_texts(arrow[name]) for name in (figure, FLAG))
+    values, flags = (_texts(arrow[name]) for name in (figure, flag))
     hides = set(flags[(values == "") & (flags != "")].tolist())
     shown = [row for row, (value, flag) in enumerate(zip(values, flags, strict=True)) if value and flag in hides]
     if shown:
@@ -85,13 +93,18 @@ def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
                 )
     found[value] = pa.array(texts.tolist(), pa.string())
     told = {name: after[column] for name, column in BOUNDS.items() if column in after}
-    stated = " ".join(dict.fromkeys(_texts(told[PUBLISHED_AS]).tolist())) if PUBLISHED_AS in told else ""
+    stated = ""
+    if PUBLISHED_AS in told:
+        stated = _stated(told[PUBLISHED_AS])
+        # Definitions call the figures as the file does.
+        own = [re.sub(rf"\b(of|per)={VALUE}\b", rf"\1={value}", text) for text in _texts(told[PUBLISHED_AS])]
+        told[PUBLISHED_AS] = pa.array(own, pa.string())
     known = {PERIOD, STATUS, CONFIDENTIAL, *BOUNDS.values(), *PERIODS}
     for name in names[at + 1 :]:
         called = (name.partition(": ")[2] if both else "") or name
         looks = name.partition(": ")[0] not in known and looks_like_statistic(called, arrow[name])
         # What looks like a statistic is never left out in silence.
-        if looks or f"{STATES}{called}=" in stated:
+        if looks or any(said in stated for said in (f"{STATES}{called}=", f"{BESIDE}{called}: ")):
             if called in (*found, *told):
                 raise DataError(f"{file}: two columns are called {called!r}; rename one of them")
             told[called] = arrow[name]

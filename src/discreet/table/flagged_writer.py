@@ -1,6 +1,7 @@
 """Releases as CSV with a flag column, and as SDMX-CSV with ``OBS_STATUS`` and ``CONF_STATUS``.
 
-Statistics are further measures, in columns behind ``OBS_VALUE``.
+Statistics and measures beside the figures are further measures, in columns behind ``OBS_VALUE``; in a file with flags
+each such measure has flags of its own.
 
 Both are the columns of a release in CSV (:mod:`discreet.table.release_writer`) in another dress: figures that are not
 shown are left empty, and a code beside them says why. SDMX-CSV 2.0 begins with ``STRUCTURE``; dimensions come before
@@ -33,16 +34,22 @@ NAMES = {
 WORDS = {"A": "Normal value", "Q": "Missing value; suppressed", "F": "Free", "C": "Confidential"}
 
 
-def flagged(part: Figures, data: dict[str, pa.Array], value: str, style: Presentation) -> dict[str, pa.Array]:
+def flagged(
+    part: Figures, others: Sequence[Figures], data: dict[str, pa.Array], value: str, style: Presentation
+) -> dict[str, pa.Array]:
     """Return the columns of a release in CSV with a flag beside every figure."""
-    if FLAG in data:
-        raise RequestError(f"a column is called {FLAG!r} like the flags; rename it")
-    symbols = np.array([style.symbol(kind) for kind in part.kinds], object)[part.kind]
     told = data.pop(PUBLISHED_AS)
-    return {**data, FLAG: pa.array(symbols.tolist(), pa.string()), PUBLISHED_AS: told}
+    for name, one in [*((f"{one.measure}_{FLAG}", one) for one in others), (FLAG, part)]:
+        if name in data:
+            raise RequestError(f"a column is called {name!r} like the flags; rename it")
+        symbols = np.array([style.symbol(kind) for kind in one.kinds], object)[one.kind]
+        data[name] = pa.array(symbols.tolist(), pa.string())
+    return {**data, PUBLISHED_AS: told}
 
 
-def sdmx(part: Figures, data: dict[str, pa.Array], value: str, style: Presentation) -> dict[str, pa.Array]:
+def sdmx(
+    part: Figures, others: Sequence[Figures], data: dict[str, pa.Array], value: str, style: Presentation
+) -> dict[str, pa.Array]:
     """Return the columns of a release in CSV as those of SDMX-CSV.
 
     Labels that are not identifiers of SDMX are shown beside identifiers made from them, as ``A_B: a b``.
@@ -51,7 +58,7 @@ def sdmx(part: Figures, data: dict[str, pa.Array], value: str, style: Presentati
     hidden = part.where(lambda kind: kind.hidden or kind.spans)
     codes = {name: _codes(part, name) for name in part.names}
     heads = _identifiers(part.names, r"[^A-Za-z0-9_]", first="[A-Za-z]", taken=taken)
-    beside = [column.name for column in part.statistics]
+    beside = [*(one.measure for one in others), *(column.name for column in part.statistics)]
     measures = _identifiers(beside, r"[^A-Za-z0-9_]", first="[A-Za-z]", taken=taken | set(heads))
     both = [*heads, *measures] != [*part.names, *beside] or any(
         not _plain(part, name, codes[name]) for name in part.names

@@ -19,7 +19,7 @@ from discreet.table.cell_forms import confirmations, form_of, is_written
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.release_reader import read_release
-from discreet.table.roles import FIGURES, MARKS, roles
+from discreet.table.roles import FIGURES, MARKS, PUBLISHED_AS, STATES, roles
 from discreet.table.statistic import OTHER
 from discreet.table.table_reader import has_note, is_tabulated, note_of, read_tabulation
 from discreet.table.unmarked_totals import CODED, named_like_a_total
@@ -97,9 +97,9 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
     """
     file = Path(path)
     beside = {name: reading.pop(name, None) for name in ("statistics", "numbers", "notes", "marks")}
-    if beside["statistics"]:
-        return _with_statistics(file, encoding, reading, beside)
     arrow = read_arrow(file, encoding=encoding, **_where(reading))
+    if beside["statistics"] or _says_statistics(arrow):
+        return _with_statistics(file, arrow, encoding, reading, beside, cells=cells)
     if arrow.num_rows == 0:
         raise DataError(f"{file} has no rows; a table needs at least one cell")
     # Lists hold who contributed what to the cells of a tabulation; nobody chooses them.
@@ -149,13 +149,28 @@ def _where(reading: Mapping[str, object]) -> Any:
     return {name: reading[name] for name in WHERE if reading.get(name) is not None}
 
 
-def _with_statistics(file: Path, encoding: str, reading: Mapping[str, Any], beside: Mapping[str, Any]) -> Inspection:
+def _says_statistics(arrow: pa.Table) -> bool:
+    """Say whether a file that discreet wrote says itself what its statistics are."""
+    note = note_of(arrow.schema.metadata, "release")
+    if note is not None or PUBLISHED_AS not in arrow.column_names or not arrow.num_rows:
+        return bool(note and note.get("statistics"))
+    return STATES in str(arrow[PUBLISHED_AS][0])
+
+
+def _with_statistics(
+    file: Path,
+    arrow: pa.Table,
+    encoding: str,
+    reading: Mapping[str, Any],
+    beside: Mapping[str, Any],
+    *,
+    cells: bool,
+) -> Inspection:
     """Say what a release with statistics holds, and what each of them means."""
     given: dict[str, Any] = {name: one for name, one in reading.items() if one and name not in ("count", "dimensions")}
     given |= {"value": reading.get("count"), "dimensions": _names(reading.get("dimensions"))}
     given |= {name: one for name, one in beside.items() if one}
     main, *others = read_release(file, encoding=encoding, **given).parts()
-    arrow = read_arrow(file, encoding=encoding, **_where(reading))
     found = tuple(_column(str(name), arrow.column(i)) for i, name in enumerate(arrow.column_names))
     told = [f"{main.figure}: figures, {len(main):,}, {int(main.hidden.sum()):,} of them hidden"]
     told += [f"{part.measure}: a measure, {int(part.hidden.sum()):,} figures of it hidden" for part in others]
@@ -166,7 +181,9 @@ def _with_statistics(file: Path, encoding: str, reading: Mapping[str, Any], besi
             line += f"; {column.text(0)} is from {int(ends.low[0]) / per:g} to {int(ends.high[0]) / per:g}"
         told.append(line)
     options = {name: str(one) for name, one in reading.items() if one}
-    return Inspection(file.name, "release", arrow.num_rows, found, options, statistics=tuple(told))
+    shown, note = figures_dict(main) if cells else None, note_of(arrow.schema.metadata, "release")
+    method = "" if note is None else str(note.get("method", ""))
+    return Inspection(file.name, "release", arrow.num_rows, found, options, shown, method, tuple(told))
 
 
 def _names(listed: str | None) -> list[str] | None:

@@ -26,7 +26,6 @@ from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
 from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind, Marked
 from discreet.table.release import Release
 from discreet.table.release_writer import (
-    BESIDE,
     GROUPS,
     MERGES,
     ROWS,
@@ -35,7 +34,7 @@ from discreet.table.release_writer import (
     groups_from_text,
     kind_from_text,
 )
-from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, STATES, Layout, roles
+from discreet.table.roles import BESIDE, ENDS, FIGURES, MARKS, PUBLISHED_AS, STATES, Layout, roles
 from discreet.table.statistic import Statistic, statistics_of
 from discreet.table.statistic_reader import (
     SIGNS,
@@ -209,11 +208,24 @@ def _release(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Release:
         one.marked_as(beside[one.measure]) if one.measure in beside else one
         for one in _figures(arrow, where, how, groups)
     ]
-    release = Release.of(parts)
+    # A file says itself what its statistics are compared with: a category without a row is one that nobody is in.
+    release = Release.of([_with_categories(one, statistics_of(defined)) for one in parts])
     if merged:
         recoding = {n: {part: group for group, parts in found.items() for part in parts} for n, found in merged.items()}
         release = replace(release, parameters={"recoding": recoding})
     return release.as_trial() if trial else release
+
+
+def _with_categories(part: Figures, defined: Mapping[str, Statistic]) -> Figures:
+    """Return figures that know the categories that statistics are over, though no row of the file has them."""
+    if part.absent != "empty":
+        return part
+    labels = {name: list(found) for name, found in part.labels.items()}
+    for name, label in (one for statistic in defined.values() for one in statistic.over.items()):
+        known = name in labels and not part.hierarchies.get(name)
+        if known and label and not part.is_total(name, label) and label not in labels[name]:
+            labels[name].append(label)
+    return replace(part, labels={name: tuple(found) for name, found in labels.items()})
 
 
 def _without_groups(stated: pa.ChunkedArray) -> tuple[pa.Array, Groups, Groups, list[str], dict[str, Kind]]:

@@ -21,11 +21,12 @@ from discreet.core.files import write_whole
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.table.arrow_files import Backend, Formulas, frame_from_arrow, label_columns, write_csv, write_parquet
 from discreet.table.figures import Figures, decimal_texts
+from discreet.table.flagged_reader import VALUE
 from discreet.table.flagged_writer import flagged, sdmx
 from discreet.table.frequencies import Frequencies
 from discreet.table.kinds import SUPPRESSED, Kind
 from discreet.table.presentation import PLAIN, Presentation
-from discreet.table.roles import ENDS, PUBLISHED_AS, STATES
+from discreet.table.roles import BESIDE, ENDS, PUBLISHED_AS, STATES
 from discreet.table.statistic import Statistic
 from discreet.table.tab_writer import tab_files, write_tab_files
 from discreet.table.workbook_writer import workbook
@@ -36,8 +37,6 @@ TRIAL_MARK = " trial"
 """What the column ``published_as`` of a CSV file says after the kinds of figures of a trial."""
 MERGES, SUMS = " merges ", " sums "
 """What it says after that, in the first row of a category: which were merged into it, or which add up to it."""
-BESIDE = " beside "
-"""What it says in the first row of a measure beside the figures: its column, and what a mark in it means."""
 GROUPS = f"({MERGES}|{SUMS}|{STATES}|{BESIDE})"
 
 ROWS = "rows"
@@ -67,20 +66,21 @@ def write_figures(
     only = inner if len(parts) == 1 else None
     notes = [{"kind": "release", "schema": SCHEMA, **about, **_note(part, others, value, only)} for part in parts]
     if form == "xlsx":
-        book = workbook(parts, notes, style, defuse=formulas == "defuse")
+        book = workbook(parts, others, notes, style, defuse=formulas == "defuse")
         write_whole(file, lambda temporary: temporary.write_bytes(book))
         return (file,)
     if form == "tab":
         checked = [tab_files(part, name, about) for name, part in zip(names, parts, strict=True)]
         return tuple(write_tab_files(found) for found in checked)
     shown = {"parquet": None, "csv": style.symbols.get("suppressed", mark)}.get(form, "")
-    columns = [_columns(part, others, value, shown, about) for part in parts]
+    # SDMX-CSV calls the figures by a name of its own.
+    columns = [_columns(part, others, value, shown, about, VALUE if form == "sdmx-csv" else value) for part in parts]
     for name, part, data, note in zip(names, parts, columns, notes, strict=True):
         if form == "parquet":
             write_parquet(pa.table(data), name, note)
         else:
             dressed = {"flags": flagged, "sdmx-csv": sdmx}.get(form)
-            write_csv(pa.table(dressed(part, data, value, style) if dressed else data), name, formulas=formulas)
+            write_csv(pa.table(dressed(part, others, data, value, style) if dressed else data), name, formulas=formulas)
     return tuple(names)
 
 
@@ -100,10 +100,10 @@ def release_frame(parts: Sequence[Figures], about: Mapping[str, object], value: 
 
 def _refuse_beside(parts: Sequence[Figures], others: Sequence[Figures], form: str, value: str) -> None:
     """Refuse what would be lost: measures and statistics where nothing says what they are."""
-    if others and (form not in ("csv", "parquet") or len(parts) != 1):
+    if others and (form == "tab" or len(parts) != 1):
         raise RequestError(
-            f"{others[0].measure} stands beside the figures, which a plain .csv or a .parquet file has a place for; "
-            "write one of these"
+            f"{others[0].measure} stands beside the figures, which a file of one table has a place for: .csv, .xlsx or "
+            ".parquet; write one of these"
         )
     for part in parts:
         if part.statistics and form == "tab":
@@ -201,9 +201,17 @@ def _is_plain(name: str, group: str, below: Sequence[str]) -> bool:
 
 
 def _columns(
-    part: Figures, others: Sequence[Figures], value: str, mark: str | None, about: Mapping[str, object]
+    part: Figures,
+    others: Sequence[Figures],
+    value: str,
+    mark: str | None,
+    about: Mapping[str, object],
+    called: str = "",
 ) -> dict[str, pa.Array]:
-    """Return a column per dimension, the figures, ends of intervals, and how the figures were made."""
+    """Return a column per dimension, the figures, ends of intervals, and how the figures were made.
+
+    ``called`` is the name by which definitions call the figures, that of their column by default.
+    """
     is_interval = part.where(lambda kind: kind.spans)
     ends = () if part.upper is None or not any(kind.spans for kind in part.kinds) else (part.values, part.upper)
     taken = (value, PUBLISHED_AS, *(ENDS if ends else ()))
@@ -234,7 +242,7 @@ def _columns(
         stated[mine] = kind_texts(part.kinds[i], part.values[mine])
     # A file that is cut short would be read as a whole one: what is not listed is an empty cell.
     groups = _group_texts(part, about)
-    groups[:1] += _definition_texts(part, value) + _measure_texts(others)
+    groups[:1] += _definition_texts(part, called or value) + _measure_texts(others)
     told = stated + f" {ROWS}={len(part)}" + groups + (TRIAL_MARK if about["trial"] else "")
     data[PUBLISHED_AS] = pa.array(told.tolist(), pa.string())
     return data

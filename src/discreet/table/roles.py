@@ -26,8 +26,9 @@ POSSIBLE = "possible"
 """The column of a long frame that is false at structural zeros; there only when the table has some."""
 PUBLISHED_AS = "published_as"
 """The column of a release that says how each figure was made; it is never a dimension unless it is named as one."""
-STATES = " statistic "
-"""What it says before the definition of a statistic, in the first row of a file."""
+STATES, BESIDE = " statistic ", " beside "
+"""What it says in the first row of a file before the definition of a statistic, and before a measure beside the
+figures: its column, and what a mark in it means."""
 ENDS = ("lower", "upper")
 """The columns of figures that are published as intervals."""
 MARKS = ("x", "..", "c", "")

@@ -21,11 +21,12 @@ Rows = Sequence[Sequence[Any]]
 
 
 class _Cell(NamedTuple):
-    """A cell of a cross-table: its codes, what stands in it, the symbol and the statistics beside it."""
+    """A cell of a cross-table: its codes, what stands in it, and beside it the symbol, other measures, statistics."""
 
     codes: list[int]
     item: object
     flag: str
+    measures: list[int | None]
     statistics: list[str | None]
 
 
@@ -61,8 +62,9 @@ def _damaged(file: Path, title: str) -> DataError:
 def _table(rows: Rows, place: Mapping[str, Any], note: Mapping[str, Any]) -> pa.Table:
     """Return the columns of a table that stands on a sheet."""
     down, across, flagged = place["rows"], place["columns"], bool(place["flagged"])
-    stated = place.get("statistics", {})
-    step = 1 + flagged + len(stated)
+    stated, measures = place.get("statistics", {}), place.get("measures", [])
+    behind = 1 + flagged + len(measures)
+    step = behind + len(stated)
     codes = {name: {text: i for i, text in enumerate(shown)} for name, shown in place["shown"].items()}
     first = place["head"] - 1 + max(len(across), 1)
     heads = [[_text(cell) for cell in row] for row in rows[place["head"] - 1 : first]]
@@ -83,12 +85,22 @@ def _table(rows: Rows, place: Mapping[str, Any], note: Mapping[str, Any]) -> pa.
             item = row[column] if column < len(row) else None
             if item is not None:
                 flag = _text(row[column + 1]) if flagged and column + 1 < len(row) else ""
-                entries = row[column + 1 + flagged : column + step]
+                entries = row[column + behind : column + step]
                 beside = [_statistic(*one, place) for one in zip(entries, stated.values(), strict=True)]
-                cells.append(_Cell(left + top, item, flag, beside))
+                others = [_measure(one, place) for one in row[column + 1 + flagged : column + behind]]
+                cells.append(_Cell(left + top, item, flag, others, beside))
     if len(cells) != place["figures"]:
         raise ValueError
     return _columns(cells, [*down, *across], place, note)
+
+
+def _measure(item: object, place: Mapping[str, object]) -> int | None:
+    """Return the figure of another measure, None where it is not published."""
+    if isinstance(item, int | float) and not isinstance(item, bool) and item == int(item):
+        return int(item)
+    if _text(item) != place["unpublished"]:
+        raise ValueError
+    return None
 
 
 def _statistic(item: object, decimals: int | None, place: Mapping[str, object]) -> str | None:
@@ -120,6 +132,8 @@ def _columns(
         data[name] = pa.DictionaryArray.from_arrays(indices, pa.array(place["labels"][name], pa.string()))
     number = pa.int64() if note["decimals"] == 0 else pa.float64()
     data[note["count"]] = pa.array([values[i] for i in sort], number)
+    for k, name in enumerate(place.get("measures", [])):
+        data[name] = pa.array([cells[i].measures[k] for i in sort], pa.int64())
     for k, name in enumerate(place.get("statistics", {})):
         data[name] = pa.array([cells[i].statistics[k] for i in sort], pa.string())
     if any(one is not None for one in upper):

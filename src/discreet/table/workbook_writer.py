@@ -55,6 +55,7 @@ class WorkbookSheet:
     part: Figures
     title: str
     style: Presentation
+    measures: tuple[Figures, ...] = ()
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -89,8 +90,9 @@ class WorkbookSheet:
 
     @cached_property
     def beside(self) -> tuple[str, ...]:
-        """The columns that stand beside every column of figures: symbols, then statistics."""
-        return ("symbol",) * self.flagged + tuple(column.name for column in self.part.statistics)
+        """The columns that stand beside every column of figures: symbols, then other measures, then statistics."""
+        measures = tuple(one.measure for one in self.measures)
+        return ("symbol",) * self.flagged + measures + tuple(column.name for column in self.part.statistics)
 
     @cached_property
     def unpublished(self) -> str:
@@ -129,7 +131,9 @@ class WorkbookSheet:
             "flagged": self.flagged,
             "lines": len(_combinations(self.part, self.rows)[0]),
             "figures": len(self.part),
-            **({"statistics": self.statistics(), "unpublished": self.unpublished} if self.part.statistics else {}),
+            **({"statistics": self.statistics()} if self.part.statistics else {}),
+            **({"measures": [one.measure for one in self.measures]} if self.measures else {}),
+            **({"unpublished": self.unpublished} if self.part.statistics or self.measures else {}),
         }
 
     def lines(self) -> Lines:
@@ -146,7 +150,7 @@ class WorkbookSheet:
             )
         heads = [self._header(level, across, texts) for level in range(len(self.columns))]
         lines: Lines = heads or [[*self.rows, part.figure, *self.beside]]
-        first, entries = len(lines), self._statistics()
+        first, entries = len(lines), [a + b for a, b in zip(self._others(), self._statistics(), strict=True)]
         for codes in down:
             begin = [texts[name][code] for name, code in zip(self.rows, codes, strict=True)]
             lines.append([*begin, *([None] * (wide - len(begin)))])
@@ -155,9 +159,15 @@ class WorkbookSheet:
             line[column], flag = self._cell(row)
             if flag and self.flagged:
                 line[column + 1] = flag
-            if part.statistics:
-                line[column + step - len(part.statistics) : column + step] = entries[row]
+            line[column + 1 + self.flagged : column + step] = entries[row]
         return lines
+
+    def _others(self) -> Lines:
+        """Return what stands for the other measures of every figure."""
+        return [
+            [self.unpublished if one.hidden[row] else _number(one, row) for one in self.measures]
+            for row in range(len(self.part))
+        ]
 
     def _statistics(self) -> Lines:
         """Return what stands for the statistics of every figure."""
@@ -185,11 +195,15 @@ class WorkbookSheet:
             return self.symbols[kind], ""
         if part.kinds[kind].spans:
             return f"{self.symbols[kind]} {part.text(row)}", ""
-        value = int(part.values[row])
-        if abs(value) >= 10**15:
-            raise LimitError(f"{part.describe(row)} is {part.text(row)}, more digits than Excel keeps; write .csv")
-        number = value if not part.decimals else float(decimal_text(value, part.decimals))
-        return number, "" if kind == self.plain else self.symbols[kind]
+        return _number(part, row), "" if kind == self.plain else self.symbols[kind]
+
+
+def _number(part: Figures, row: int) -> int | float:
+    """Return a figure as a cell holds it."""
+    value = int(part.values[row])
+    if abs(value) >= 10**15:
+        raise LimitError(f"{part.describe(row)} is {part.text(row)}, more digits than Excel keeps; write .csv")
+    return value if not part.decimals else float(decimal_text(value, part.decimals))
 
 
 def _combinations(part: Figures, names: Sequence[str]) -> tuple[list[tuple[int, ...]], Any]:
@@ -201,13 +215,23 @@ def _combinations(part: Figures, names: Sequence[str]) -> tuple[list[tuple[int, 
 
 
 def workbook(
-    parts: Sequence[Figures], notes: Sequence[Mapping[str, object]], style: Presentation, *, defuse: bool = True
+    parts: Sequence[Figures],
+    others: Sequence[Figures],
+    notes: Sequence[Mapping[str, object]],
+    style: Presentation,
+    *,
+    defuse: bool = True,
 ) -> bytes:
-    """Return the workbook of published tables, each with the note that says how it was made."""
+    """Return the workbook of published tables, each with the note that says how it was made.
+
+    ``others`` are other measures of the same cells, where there is one table.
+    """
     names = {name for part in parts for name in part.names}
     require(style.columns or (), names, "no table has the dimension")
     require(style.labels, names, "labels are given, but there is no dimension")
-    sheets = [WorkbookSheet(part, f"Table {number}", style) for number, part in enumerate(parts, start=1)]
+    sheets = [
+        WorkbookSheet(part, f"Table {number}", style, tuple(others)) for number, part in enumerate(parts, start=1)
+    ]
     book = _Book(defuse)
     book.add("Cover", _cover(sheets, notes, style), bold=(1,))
     contents: Lines = [["Contents"], ["Sheet", "Table", "Figures"]]
@@ -261,6 +285,9 @@ def _legend(sheet: WorkbookSheet, style: Presentation) -> list[str]:
     for i in np.unique(sheet.part.kind).tolist():
         phrase = sheet.part.kinds[i].phrase
         found.append(f"Figures without a symbol: {phrase}" if i == sheet.plain else f"{sheet.symbols[i]} = {phrase}")
+    for one in sheet.measures:
+        hidden = [kind.phrase for kind in one.kinds if kind.hidden]
+        found += [f"{sheet.unpublished} in a column of {one.measure}: {phrase}" for phrase in hidden]
     found += [f"{column.name}: {column.statistic}" for column in sheet.part.statistics]
     if any(len(column) < len(sheet.part) for column in sheet.part.statistics):
         found.append(f"{sheet.unpublished} in a column of statistics: not published")
