@@ -1,7 +1,7 @@
-"""Names that differ in nothing but spelling: capitals, spaces, and the ways in which a letter can be coded.
+"""Names that differ only in spelling: capitals, spaces, and the encoding of letters.
 
-A release about «Residents» by «Age» is about the same people as one about «residents» by «age». Taken for something
-else, it would not be put together with the other, and what both give away would go unseen.
+A release about «Residents» by «Age» is about the same people as one about «residents» by «age». If it were taken for
+something else, the two would not be joined, and what both give away would go unseen.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from discreet.table.figures import Figures
 
 @lru_cache(maxsize=1 << 16)
 def spelled(name: str) -> str:
-    """Return a name as all ways of spelling it have in common.
+    """Return the form that all spellings of a name share.
 
     >>> spelled(" Residents  of the\u00a0North") == spelled("residents of the north")
     True
@@ -25,9 +25,9 @@ def spelled(name: str) -> str:
 
 
 def other_spellings(releases: Iterable[Sequence[str]]) -> dict[str, str]:
-    """Return the first spelling of every dimension that a later release spells in another way.
+    """Return the first spelling of every dimension that a later release spells differently.
 
-    A table that has two dimensions of one spelling means two.
+    Two dimensions of one table with the same spelling are different.
 
     >>> other_spellings([("Age", "sex"), ("age", "area")]), other_spellings([("Age",), ("age", "AGE")])
     ({'age': 'Age'}, {})
