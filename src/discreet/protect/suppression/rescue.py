@@ -40,7 +40,7 @@ CLOSE = 1e-5
 FEW = 5
 """How many conflicting cells a message names, to keep it readable."""
 LATE = "no safe pattern was found"
-"""What there is not when time is up."""
+"""What is missing when time is up."""
 Moves: TypeAlias = tuple[IntArray, IntArray]
 """A circuit: the classes that move, and by how much."""
 
@@ -114,7 +114,7 @@ def rescue(
 
 
 def _search(wanted: _Wanted, hint: IntArray, integers: bool) -> Moves | None:
-    """Look for a circuit among the cells of the hint, those suppressed already, and then further and further away.
+    """Look for a circuit among the cells of the hint, then those already suppressed, and then further and further away.
 
     Once there is one, integer programs are not asked for another further away: they take long there.
     """
