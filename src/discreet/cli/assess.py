@@ -102,7 +102,7 @@ class WrittenFiles(options.Publishing):
         show.check_output(self.record, *inputs, self.output, self.report, endings=(".json",))
 
     def write(self, found: Assessment) -> str | None:
-        """Write what is asked for: record, release, report; return what is printed where only the public may see it."""
+        """Write record, release and report on request; return what is printed if only the public part may be seen."""
         in_time()
         public, head = None, options.head_of(self.head_of)
         if self.json and self.edition != "internal":
