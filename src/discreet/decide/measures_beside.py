@@ -3,7 +3,7 @@
 A mean times its number is the sum. So a mean is published where sum and number both are, and adds nothing to them. The
 number of records beside a sum is judged by the rules for counts, another sum by those for magnitudes: a mean of a cell
 that one contributor dominates is hidden because its sum is. What is sensitive in either is suppressed, and the audit
-certifies each. Any fitting numbers and any fitting sums are compatible
+certifies each. Fitting numbers and fitting sums are compatible
 (:mod:`~discreet.decide.ledger.numbers_and_amounts`): both are stated for the same crossing, empty cells have no row,
 and no mark hides a 0, which is checked.
 """

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from html.parser import HTMLParser
-from typing import Any
 
 from discreet.core.errors import DataError
 from discreet.core.json_types import JsonObject
@@ -63,7 +62,7 @@ def unpublished(data: JsonObject) -> set[str]:
     return {_normal(value) for value in (*changed, *listed)}
 
 
-def _valued(part: JsonObject) -> Iterator[tuple[frozenset[tuple[str, str]], Any]]:
+def _valued(part: JsonObject) -> Iterator[tuple[frozenset[tuple[str, str]], float | None]]:
     """Yield figures, each by its labels along the dimensions that it does not sum over."""
     axes = [(dimension["name"], dimension["labels"]) for dimension in part["dimensions"]]
     for codes, value in zip(part["codes"], part["values"], strict=True):
@@ -80,7 +79,7 @@ def numbers(texts: Iterable[str]) -> set[str]:
     return {_normal(found.replace(",", "")) for text in texts for found in NUMBER.findall(text)}
 
 
-def _normal(value: Any) -> str:
+def _normal(value: float | str) -> str:
     text = f"{float(value):.6f}"
     return text.rstrip("0").rstrip(".").removeprefix("-") or "0"
 
