@@ -18,7 +18,7 @@ from discreet.protect.suppression.ways import through_network
 
 TRIES = 24
 """How often a circuit with fractional moves is looked for again without one of its fractional cells. On two tables of
-counts, 4 × 4 × 4 × 3, 4 instead of 24 left 15 circuits to integer programming instead of 2, in 13.3 s instead of 1.4."""
+counts, 4 × 4 × 4 × 3, 4 instead of 24 left 15 circuits to integer programming, not 2, in 13.3 s instead of 1.4."""
 CLOSE = 0.01
 """How near to an integer a move must be to be taken for it; whether all sums stay is then checked exactly."""
 FINE = 2.0**20
