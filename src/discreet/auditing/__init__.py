@@ -1,1 +1,1 @@
-"""The audit: what can be worked out from what is published, by whom, how surely, and whether that is too much."""
+"""The audit: what a release lets readers work out, who can, how surely, and whether that is too much."""

@@ -87,51 +87,51 @@ def audit(
     limits: Limits | None = None,
     **options: Unpack[AuditOptions],
 ) -> Audit:
-    """Work out what can be worked out from what is published, and say whether it is too much.
+    """Find out what readers can work out from what is published, and whether that is too much.
 
-    For every hidden, rounded, perturbed or merged figure: the smallest and the largest value that fit everything
-    published, the uncertainty that is left H(X | Y = y) in bits, the disclosure risk DR = 1/H (domingo2002 (2)), and
-    the published figures that prove the interval. The original is not needed for that.
+    Every hidden, rounded, perturbed or merged figure gets the smallest and the largest value that fit everything
+    published, the remaining uncertainty H(X | Y = y) in bits, the disclosure risk DR = 1/H (domingo2002 (2)), and the
+    published figures that prove the interval. None of this needs the original.
 
     Args:
         releases: one release or several linked ones, or files or frames of them; dimensions of the same name are the
             same dimension.
-        about: dimensions whose finest crossing is asked about, though no table may show it; with their categories
-            where no table has them.
+        about: dimensions whose finest crossing is judged even if no table shows it; with their categories where no
+            table has them.
         sums: further sums of cells to ask about, by name.
-        attackers: insiders, coalitions and holdings, each judged beside the outsider.
-        contributions: who put how much into which cell. Every respondent is one attacker with all that they
-            contributed anywhere, and is tried unless another one is in the same sums with more. Of contributions that
-            are listed, what the only contributor to a sum put in is judged, anyone alone in a sum or one of two is
-            tried in any case, and with ``Limits(within=p)`` also the second largest of every sum. Of tabulations,
-            what others contributed is asked about in sensitive cells only. By default the tabulation that was given as
-            original, or judged by the rules, is taken.
+        attackers: insiders, coalitions and holdings, each judged in addition to the outsider.
+        contributions: who contributed how much to which cell. Every respondent is one attacker who knows all their own
+            contributions; those who contribute less than another to the same sums are skipped. With listed
+            contributions, the contribution of the only contributor to a sum is judged; anyone alone in a sum or one of
+            two is always tried, and so is the second largest contributor of every sum under ``Limits(within=p)``. With
+            tabulations, the contributions of others are judged in sensitive cells only. The default is the tabulation
+            given as the original, or the one that the rules judged.
         insiders: which respondents are tried: those who are known (``"auto"``, ``"respondents"``), those who are alone
-            in a cell (``"singletons"``), or ``"none"``, which the verdict then says.
+            in a cell (``"singletons"``), or ``"none"``, which the verdict mentions.
         law: how likely values are: ``"interval"``, ``"tables"`` or ``"method"``.
         limits: what counts as safe; by default, that nothing can be worked out exactly.
         options: those below.
 
     Keyword Args:
-        response: the magnitude that is published, where the tabulation has several.
-        knows: prior knowledge of everybody, as :class:`~discreet.table.attacker.Fact`.
-        original: the true table, or a file or frame of it, to check that the release is true to it and to set
-            protection levels; no value of it enters an interval.
-        protection: per cent of the original value that intervals must reach to either side.
+        response: the published magnitude, where the tabulation has several.
+        knows: what everybody knows beforehand, as :class:`~discreet.table.attacker.Fact`.
+        original: the true table, or a file or frame of it. It sets protection levels and is compared with the release;
+            none of its values enters an interval.
+        protection: per cent of the original value by which intervals must extend to either side.
         sensitivity: what the rules say of the original (:func:`~discreet.rules.sensitivity.sensitivity`): each
             sensitive cell must reach the levels of its rules, and other hidden figures need no protection.
-        verdict_only: say only whether protection levels are reached, and work out the intervals of those figures that
-            do not reach theirs; much faster on large tables.
-        candidates: tables that are said to fit, where only the verdict is asked for: those that do, by every equation
-            and range, show what can be without a search. None is believed.
+        verdict_only: judge only whether protection levels are reached, and compute intervals only for figures that miss
+            theirs; much faster on large tables.
+        candidates: tables claimed to fit, used when only the verdict is asked for. Each is checked against every
+            equation and range; one that passes shows possible values without a search.
         apart: pairs of dimensions of different releases that have the same categories and are not the same; any other
             such pair leaves the verdict incomplete.
-        layout: that of equations stated for the same tables; others than theirs are laid out again.
-        least: what every value is at least; counts and amounts are not negative.
-        most: what every value is at most.
-        relaxed: take intervals over real numbers as they are; much faster on large tables of three and more dimensions.
-            Figures of which integers may leave less are marked as not finished, and are never called safe.
-        time_limit: seconds; what is not finished then is marked so, and never safe.
+        layout: the layout of equations stated for the same tables; for other tables it is built again.
+        least: a lower bound on every value; counts and amounts are not negative.
+        most: an upper bound on every value.
+        relaxed: accept intervals over real numbers; much faster on large tables of three and more dimensions. Figures
+            whose interval may be narrower over integers are marked unfinished and never called safe.
+        time_limit: seconds; figures unfinished by then are marked so, and never safe.
         proofs: how many of the worst figures get a proof; None for all.
         precision: for the law ``"tables"``, twice the standard error in bits at which drawing stops.
         seed: makes drawing reproducible.
@@ -210,7 +210,7 @@ def audit(
 
 
 def _of_one_variable(parts: tuple[Figures, ...]) -> tuple[Figures, ...]:
-    """Return the tables, and refuse those of different variables: numbers and amounts of one cell are not equal."""
+    """Return the tables; refuse different variables, because the number and the amount of a cell are not equal."""
     called = {part.figure: part for part in parts if not part.measure}
     if len(called) > 1:
         (one, mine), (other, theirs), *_ = called.items()
@@ -229,14 +229,14 @@ def _effort(terms: Terms) -> dict[str, Any]:
 
 
 def _contributors(everybody: Equations, contributions: object, limits: Limits) -> tuple[list[Knowledge], IntArray]:
-    """Return what contributors know who are listed, and the sums to which one of them alone contributed."""
+    """Return what the listed contributors know, and the sums to which only one of them contributed."""
     if not isinstance(contributions, Contributions):
         return [], np.zeros(0, np.int64)
     return contributors(everybody, contributions, close=limits.within is not None)
 
 
 def _fitting(equations: Equations, candidates: Candidates | None) -> Fitting | None:
-    """Return which tables that are said to fit do; they know nothing of statistics."""
+    """Return which of the tables claimed to fit really do; they say nothing about statistics."""
     return fitting(equations, candidates) if candidates is not None and equations.measured is None else None
 
 
@@ -246,7 +246,7 @@ def _cells(
     attackers: Sequence[Attacker],
     knows: Sequence[Fact],
 ) -> list[Mapping[str, object]]:
-    """Return the cells that are spoken of, though no table may show them."""
+    """Return the cells in question, whether or not a table shows them."""
     cells: list[Mapping[str, object]] = [cell for group in sums.values() for cell in group]
     cells += [dict(cell) for cell in limits.levels or ()]
     for attacker in attackers:
@@ -255,7 +255,7 @@ def _cells(
 
 
 def _with_levels(judge: Judge) -> BoolArray:
-    """Say of which positions a verdict on levels is asked for."""
+    """Return the positions whose levels are to be judged."""
     reach = judge.reach
     asked = np.isfinite(reach.low)
     if reach.sensitive is None and judge.limits.levels is None and not asked.any():
@@ -277,7 +277,7 @@ def _several(releases: object) -> bool:
 def _tables_of(
     insiders: Insiders, contributions: object, original: object, sensitivity: Sensitivity | None
 ) -> tuple[tuple[Tabulation, ...], str]:
-    """Return the tabulations whose respondents are tried, and what is to be said of those who are not."""
+    """Return the tabulations whose respondents are tried, and a note on those who are not."""
     if insiders not in INSIDERS:
         raise RequestError(f"insiders is {insiders!r}; it is {', '.join(map(repr, INSIDERS))}")
     if insiders == "none" and contributions is not None:
@@ -306,7 +306,7 @@ def _result(
     criterion: AuditCriterion,
     told: str,
 ) -> Audit:
-    """Put all findings under each other, judge them together, and prove the worst."""
+    """Concatenate all findings, judge them together, and prove the worst."""
     findings = joined([sheet.findings for sheet in sheets])
     first = np.cumsum([0, *(len(sheet.findings) for sheet in sheets)])
     written: dict[int, str] = {}
@@ -358,9 +358,9 @@ def _of_everybody(equations: Equations, knows: Sequence[Fact]) -> Equations:
 def _prior_bits(equations: Equations, least: float, most: float | None) -> float:
     """Return log2 of the number of values that a cell can have before anything is published: domingo2002 (1).
 
-    All values between the least and the most are equally likely then. Without a most, they go up to the largest value
-    that any figure in print allows: the figure itself where it is exact, the end of its range where it is rounded,
-    perturbed or a mark with a known range. Infinite where nothing in print bounds anything.
+    All values between ``least`` and ``most`` are then equally likely. Without ``most``, they go up to the largest value
+    that any figure in print allows: the figure itself where it is exact, the upper end of its range where it is
+    rounded, perturbed or a mark with a known range. The result is infinite where nothing in print gives a bound.
     """
     scale = 10**equations.decimals
     if most is None:

@@ -19,7 +19,7 @@ from discreet.core.numerics import IntArray, disclosure_risk
 from discreet.core.text import at_least, at_most, columns, finite, html_table
 
 LARGEST = 10**1000
-"""Programs get numbers of tables below this, and the logarithm of any."""
+"""Numbers of tables are reported in full below this; their logarithm always is."""
 HEADER = ("cell", "lower", "upper", "values", "bits", "DR", "DR before", "attacker", "verdict")
 
 
@@ -27,12 +27,12 @@ HEADER = ("cell", "lower", "upper", "values", "bits", "DR", "DR before", "attack
 class CellAudit:
     """What one attacker can work out about one figure.
 
-    ``lower`` and ``upper`` bound the true value; where ``subject`` is "largest other contributor", what the largest of
-    the others in the cell put in, and where it is "only contributor", what the only one did. ``values`` counts the
-    possible values and ``bits`` is H(X | Y = y) under the law chosen; ``prior_bits`` is the entropy before anything on
-    the cell was published, domingo2002 (1), with all values equally likely up to the largest that any figure in print
-    allows. ``alone`` is the interval that a single one of several linked tables leaves. Where only the verdict was
-    asked for, figures that are safe have no intervals (NaN).
+    ``lower`` and ``upper`` bound the true value, or, where ``subject`` is "largest other contributor" or "only
+    contributor", the contribution of that respondent. ``values`` counts the possible values and ``bits`` is H(X | Y =
+    y) under the law chosen; ``prior_bits`` is the entropy before anything about the cell was published, domingo2002
+    (1), with all values equally likely up to the largest that any figure in print allows. ``alone`` is the interval
+    that one of several linked tables leaves on its own. Where only the verdict was asked for, safe figures have no
+    intervals (NaN).
     """
 
     cell: Mapping[str, str]
@@ -59,16 +59,16 @@ class CellAudit:
 
     @property
     def prior_dr(self) -> float:
-        """The disclosure risk 1/H(X) before anything on the cell was published, domingo2002 (1)."""
+        """The disclosure risk 1/H(X) before anything about the cell was published, domingo2002 (1)."""
         return float(disclosure_risk(self.prior_bits))
 
     @property
     def by_linking(self) -> bool:
-        """True where several tables together leave less than any of them alone."""
+        """Whether several tables together leave less open than any of them alone."""
         return self.alone is not None and self.alone != (self.lower, self.upper)
 
     def to_dict(self) -> dict[str, Json]:
-        """Return plain data; what is infinite or unknown is None."""
+        """Return plain data; infinite and unknown values are None."""
         return {
             "cell": dict(self.cell),
             "subject": self.subject,
@@ -104,8 +104,8 @@ class CellAudit:
 class Audit:
     """The verdict on what is published, and every figure behind it, the worst first.
 
-    ``findings`` holds the figures in columns; ``cells`` makes an object of each when it is asked for. ``criterion``
-    says what safe means in it.
+    ``findings`` holds the figures in columns; ``cells`` turns each into an object on request. ``criterion`` says what
+    "safe" means here.
     """
 
     verdict: Verdict
@@ -159,7 +159,7 @@ class Audit:
 
     @cached_property
     def linked(self) -> tuple[CellAudit, ...]:
-        """The unsafe figures of which a single table leaves more: what the other tables give away."""
+        """The unsafe figures that a single table would leave more open: what linking gives away."""
         found = self.findings
         narrower = ((found.alone[0] < found.lower) | (found.alone[1] > found.upper)) & (found.rank == RANK["unsafe"])
         return self._cells(found.order[narrower[found.order]])
@@ -201,13 +201,13 @@ class Audit:
         return "; ".join(parts) + "." + note
 
     def worst(self, n: int) -> tuple[CellAudit, ...]:
-        """Return the n figures about which most is known."""
+        """Return the n figures about which readers know most."""
         return self._cells(self.findings.order[:n])
 
     def cell(self, attacker: str | None = None, **labels: object) -> CellAudit:
         """Return the figure of one cell, by its labels.
 
-        Labels that are not given are those of the total.
+        A dimension without a label stands for its total.
         """
         wanted = {name: str(label) for name, label in labels.items()}
         found = self.findings

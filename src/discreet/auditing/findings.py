@@ -23,13 +23,12 @@ RANK: dict[str, int] = {name: rank for rank, name in enumerate(VERDICTS)}
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """Columns over all judged figures; those of an interval are in the unit that is published.
+    """Columns over all judged figures; intervals are in the published unit.
 
-    ``prior_bits`` are the bits of any figure before publication, as far as figures in print bound it. ``at`` is the
+    ``prior_bits`` are the bits of any figure before publication, as far as figures in print give a bound. ``at`` is the
     position in ``equations`` and ``who`` the attacker. ``faults`` has a column for each of FAULTS.
-    ``subject`` says of what the interval is, as a place in SUBJECTS, and ``alone`` holds in two rows what a single
-    table leaves (NaN where that was not asked). ``bound`` is true where at least so many bits are left, and perhaps
-    more.
+    ``subject`` says what the interval is about, as an index into SUBJECTS, and ``alone`` holds in two rows what a
+    single table leaves (NaN where that was not asked). ``bound`` is true where the bits are a lower bound.
     """
 
     equations: Equations
@@ -60,21 +59,21 @@ class Findings:
 
     @cached_property
     def determined(self) -> BoolArray:
-        """Whether a single value is left of every entry, be it sensitive or not."""
+        """For every entry, whether a single value is left, sensitive or not."""
         return determined(self.values)
 
     @cached_property
     def prior(self) -> FloatArray:
-        """Bits of every entry before anything on it was published, domingo2002 (1).
+        """Bits of every entry before anything about it was published, domingo2002 (1).
 
-        A sum can exceed every figure in print; it was never less uncertain than it is now.
+        A sum can exceed every figure in print; its prior bits are at least those that are left now.
         """
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.fmax(self.prior_bits, np.log2(self.values))
 
     @cached_property
     def rank(self) -> IntArray:
-        """The verdict on every entry, as a place in VERDICTS."""
+        """The verdict on every entry, as an index into VERDICTS."""
         return np.where(self.faults.any(axis=1), 0, np.where(self.finished, 2, 1))
 
     @cached_property
@@ -94,7 +93,7 @@ def faults(size: int, **wrong: BoolArray) -> BoolArray:
 
 
 def joined(parts: Sequence[Findings]) -> Findings:
-    """Put findings of several attackers under each other."""
+    """Concatenate the findings of several attackers."""
     first = parts[0]
     kept = {item.name: getattr(first, item.name) for item in fields(first)}
     for name, value in kept.items():

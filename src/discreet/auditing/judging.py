@@ -28,12 +28,12 @@ from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
 LOOKED_AT = 200
-"""How many contributions are looked at for one that cannot be true: a round choice, each takes a search."""
+"""The most contributions searched for one that cannot be true: a round choice, since each takes a search."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """Findings, and for each of them the place of its bounds in ``found`` and the own contribution, for proofs."""
+    """Findings; each with the place of its bounds in ``found`` and the attacker's own contribution, for proofs."""
 
     findings: Findings
     found: Bounds
@@ -44,7 +44,7 @@ class Sheet:
     words: tuple[str, ...] = ()
 
     def proof(self, k: int, clock: Clock) -> str:
-        """Return the arithmetic that proves the interval of an entry; nothing where time runs out before."""
+        """Return the arithmetic that proves the interval of an entry; nothing if time runs out."""
         if self.words:
             return self.words[k]
         i = int(self.at[k])
@@ -65,7 +65,7 @@ class Sheet:
 
 
 class Ends(NamedTuple):
-    """Intervals in units of the last decimal, infinite where they have no end, and how many values they contain."""
+    """Intervals in units of the last decimal, infinite where unbounded, and how many values they contain."""
 
     low: FloatArray
     high: FloatArray
@@ -100,12 +100,12 @@ class Judge:
 
     @property
     def tied(self) -> bool:
-        """Whether a reader may know more than the intervals say: then none of them is called safe."""
+        """Whether a reader may know more than the intervals say; if so, none of them is called safe."""
         return any(kind.tied for part in self.equations.parts for kind in part.kinds)
 
     @property
     def scale(self) -> int:
-        """How many units of the last decimal make one of what is published."""
+        """How many units of the last decimal make one published unit."""
         return int(10**self.equations.decimals)
 
     def bound(self, equations: Equations, targets: IntArray) -> Bounds:
@@ -114,14 +114,14 @@ class Judge:
         return bounds(equations, targets, relaxed=self.relaxed, time_limit=left, workers=workers, progress=progress)
 
     def _levels(self, targets: IntArray) -> tuple[FloatArray, FloatArray, BoolArray]:
-        """Return the levels of targets as integers, and which have them on either side and no sliding one."""
+        """Return the levels of targets as integers, and which targets have both and no sliding level."""
         low, high, sliding = self.reach.at(targets)
         return np.floor(low), np.ceil(high), np.isfinite(low) & np.isfinite(high) & ~np.isfinite(sliding)
 
     def weigh(self, found: Bounds, targets: IntArray) -> Judged:
-        """Return the uncertainty about the targets under the law chosen; it is not known where statistics say more.
+        """Return the uncertainty about the targets under the chosen law; NaN where statistics say more.
 
-        Laws other than that of intervals do not weigh statistics.
+        Only the interval law takes statistics into account.
         """
         if self.equations.measured is not None and not LAWS[self.law].even:
             unknown = np.full(targets.size, np.nan)
@@ -139,11 +139,11 @@ class Judge:
     # --- the outsider -------------------------------------------------------------------------------------
 
     def outsider(self, equations: Equations, targets: IntArray, alone: FloatArray | None = None) -> Sheet:
-        """Judge what somebody works out who knows what is published and what everybody knows."""
+        """Judge what somebody can work out who knows what is published and what everybody knows."""
         return self.judged(self.bound(equations, targets), targets, alone)
 
     def judged(self, found: Bounds, targets: IntArray, alone: FloatArray | None = None) -> Sheet:
-        """Judge intervals that are worked out already."""
+        """Judge intervals that are already computed."""
         judged, ends = self.weigh(found, targets), Ends.of(found, targets)
         single = np.isin(targets, self.singles)
         wrong = self._faults(targets, ends, judged.bits, self.reach.at(targets), single)
@@ -154,9 +154,9 @@ class Judge:
         return Sheet(findings, found, targets, np.full(targets.size, -1), judged.tables, judged.note)
 
     def verdict_only(self, equations: Equations, targets: IntArray) -> Sheet:
-        """Judge only whether levels are reached, and work out the intervals of those figures that do not reach theirs.
+        """Judge only whether levels are reached, and compute intervals only for figures that miss theirs.
 
-        A figure without levels, or with a sliding one, has its interval worked out.
+        Figures without levels, or with a sliding level, get an interval too.
         """
         low, high, quick = self._levels(targets)
         quick &= ~(equations.exact & (equations.source >= 0) & ~equations.hidden)[targets]
@@ -187,7 +187,7 @@ class Judge:
         return Sheet(joined([rest.findings, short]), rest.found, np.r_[rest.at, none], np.r_[rest.own, none])
 
     def respondents(self, groups: Sequence[RespondentGroup]) -> Sheet:
-        """Judge what is left of the values of few respondents, all multisets that fit being equally likely."""
+        """Judge what is left open of the values of a few respondents, with all fitting multisets equally likely."""
         at = np.array([group.count for group in groups], np.int64)
         none = np.full(at.size, np.nan)
         sets = np.array([np.nan if group.sets is None else group.sets for group in groups], np.float64)
@@ -204,9 +204,9 @@ class Judge:
     # --- attackers ----------------------------------------------------------------------------------------
 
     def suspects(self, equations: Equations, known: Sequence[Knowledge], targets: IntArray) -> IntArray:
-        """Return the attackers of whom it is not seen at once that every level is reached in spite of what they know.
+        """Return the attackers for whom it is not obvious that every level is reached despite what they know.
 
-        Only levels on either side are looked at so: where anything else is asked for, all attackers are returned.
+        This shortcut covers levels on both sides only; if anything else is asked for, all attackers are returned.
         """
         low, high, plain = self._levels(targets)
         limits = self.limits
@@ -234,7 +234,7 @@ class Judge:
     def insiders(
         self, equations: Equations, known: Sequence[Knowledge], targets: IntArray, outside: Sheet, whom: IntArray
     ) -> list[Sheet]:
-        """Judge what some attackers learn: about others in their own cells, and about figures that they see closer."""
+        """Judge what some attackers learn: about others in their own cells, and about figures that they can narrow."""
         known = [known[i] for i in whom.tolist()]
         wanted = np.zeros(equations.lower.size, bool)
         wanted[targets] = True
@@ -283,7 +283,7 @@ class Judge:
         return Sheet(findings, found, chosen, np.where(mine, own, -1), None, judged.note)
 
     def _contradiction(self, stack: Copies, error: InfeasibleError) -> InfeasibleError:
-        """Say which contribution cannot be true: the published figures alone were found to be consistent before."""
+        """Name the contribution that cannot be true; the published figures by themselves are consistent."""
         base = stack.base
         mine = np.flatnonzero(stack.own >= 0)[:LOOKED_AT]
         at = stack.index[mine]
@@ -312,7 +312,7 @@ class Judge:
     def _faults(
         self, at: IntArray, ends: Ends, bits: FloatArray, asked: Asked, mine: BoolArray, near: BoolArray | None = None
     ) -> BoolArray:
-        """Say what is wrong with every figure."""
+        """Return what is wrong with each figure."""
         wrong = self.limits.broken(*ends, bits, asked, scale=self.scale)
         exact = wrong.pop("exact")
         sensitive = self.reach.sensitive
@@ -328,7 +328,7 @@ class Judge:
         return faults(at.size, exact=exact & ~shown, shown=shown, **wrong)
 
     def _finished(self, bounded: BoolArray, judged: Judged, wrong: BoolArray) -> BoolArray:
-        """Say which figures are judged: bounded and weighed in time, and shown to keep the limit on 1/H or break it."""
+        """Say which figures are judged: bounded and weighed in time, and shown to keep or break the limit on 1/H."""
         weighed = True if judged.finished is None else judged.finished
         fine = self.limits.shown(judged.bits, judged.error) & (not self.tied)
         known: BoolArray = bounded & weighed & (fine | wrong.any(axis=1))

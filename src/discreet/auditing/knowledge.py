@@ -1,7 +1,7 @@
-"""What attackers know beside what is published, and equations of their own for each of them.
+"""What attackers know beyond what is published, with separate equations for each of them.
 
-An attacker's knowledge reaches only the hidden figures that are linked with the cells that it is about. So each
-attacker gets a copy of those few equations, and all copies are bounded together.
+An attacker's knowledge affects only the hidden figures linked to the cells it is about. So each attacker gets a copy of
+those few equations, and all copies are bounded together.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from discreet.table.stakes import Stakes, idle, joint_stakes
 from discreet.table.tabulation import Tabulation
 
 ENTRIES = 2_000_000
-"""About how many entries of equations are copied before they are bounded: some 100 MB."""
+"""Roughly how many entries of equations are copied before they are bounded: about 100 MB."""
 
 
 @dataclass(frozen=True, eq=False)
 class Knowledge:
-    """What one attacker knows of positions: ranges, and what it put in itself.
+    """What one attacker knows about positions: ranges, and its own contributions.
 
-    ``own`` is the own contribution in units of the last decimal, -1 where it has none; ``others`` counts the other
-    contributors, 0 where nothing is to be said of them, and ``rival`` is the largest other contribution, NaN where that
-    is not known to the auditor either.
+    ``own`` is its own contribution in units of the last decimal, -1 where it has none; ``others`` counts the other
+    contributors, 0 where they are not to be judged, and ``rival`` is the largest other contribution, NaN where the
+    auditor does not know it either.
     """
 
     name: str
@@ -67,14 +67,14 @@ def knowledge_of(equations: Equations, attacker: Attacker) -> Knowledge:
 
 
 class _Crossed(NamedTuple):
-    """What units put into crossings that no table shows."""
+    """What units contribute to crossings that no table shows."""
 
     at: IntArray
     unit: IntArray
     amount: IntArray
 
     def added(self, known: Knowledge, unit: int) -> Knowledge:
-        """Return what a unit knows with that: such a crossing holds their own part at least."""
+        """Return what a unit knows from that: such a crossing is at least their own contribution."""
         mine = np.flatnonzero((self.unit == unit) & (self.amount > 0))
         if not mine.size:
             return known
@@ -93,14 +93,14 @@ class _Crossed(NamedTuple):
 def contributors(
     equations: Equations, contributions: Contributions, *, close: bool
 ) -> tuple[list[Knowledge], IntArray]:
-    """Return everybody who may learn something, each with all that they contributed, and the sums of a single one.
+    """Return everybody who may learn something, each with all their contributions, and the sums with one contributor.
 
-    Those who are alone in a sum, one of two, or a coalition are tried, and everybody in a sum that is not published
-    exactly, unless somebody else is in the same sums with more.
+    Coalitions and those who are alone in a sum or one of two are tried. So is everybody in a sum that is not published
+    exactly, unless somebody else contributes more to the same sums.
 
-    With ``close`` the second largest contributor of every sum is tried too, who estimates the largest best: whatever
-    else contributes to it is all that lies between the two. Where crossings that no table shows are among the unknowns,
-    everybody also knows what they put into these.
+    With ``close`` the second largest contributor of every sum is tried too, who can estimate the largest best: only the
+    other contributions stand between the two. Where crossings that no table shows are among the unknowns, everybody
+    also knows their own contributions to these.
     """
     position, unit, amount = contributions.spread(equations.space)
     at = equations.locate(position)
@@ -165,10 +165,10 @@ def contributors(
 def respondents(
     equations: Equations, tables: Sequence[Tabulation], response: str | None, secret: BoolArray | None, *, several: bool
 ) -> list[Knowledge]:
-    """Return the respondents of tabulations who may learn something, each with all that they contributed to any table.
+    """Return the respondents of tabulations who may learn something, each with all their contributions to any table.
 
-    ``secret`` are the positions where what others contributed is to be kept from a contributor, None for all; with
-    ``several``, those who are alone in no cell are tried too.
+    ``secret`` are the positions where contributors must not learn the contributions of others, None for all. With
+    ``several``, respondents who are alone in no cell are tried too.
     """
     places = [located(equations, table) for table in tables]
     found = joint_stakes(tables, places, response)
@@ -190,10 +190,10 @@ def respondents(
 
 
 def _printed_as_zero(equations: Equations, tables: Sequence[Tabulation], places: Sequence[IntArray]) -> BoolArray:
-    """Say where all contributors but one are known to have put in nothing: their own cells are printed as 0.
+    """Say where all contributors but one are known to have contributed nothing: their own cells are printed as 0.
 
-    Every table that has the position must say so, each by the units that it counts. Amounts below 0 could cancel out;
-    where there are any, it is said of no position.
+    Every table that has the position must say so, each in the units that it counts. Negative amounts could cancel out;
+    if there are any, no position qualifies.
     """
     zero = equations.exact & (equations.lower == 0) & ~equations.hidden
     known = np.zeros(equations.lower.size, bool)
@@ -209,7 +209,7 @@ def _printed_as_zero(equations: Equations, tables: Sequence[Tabulation], places:
 
 
 def _add_up(equations: Equations, at: IntArray, sums: IntArray) -> None:
-    """Refuse contributions that do not add up to what is published."""
+    """Refuse contributions that do not add up to the published figures."""
     off = np.flatnonzero((sums < equations.lower[at]) | (sums > equations.upper[at]))
     if off.size:
         # The finest sum that is wrong says most.
@@ -226,7 +226,7 @@ def _add_up(equations: Equations, at: IntArray, sums: IntArray) -> None:
 class Copies(Equations):
     """Equations of several attackers side by side; ``index`` says which position of ``base`` each one copies.
 
-    ``who`` is the attacker whose position it is, with the own contribution and what is said of others as in
+    ``who`` is the attacker whose position it is; their own contribution and the others are described as in
     :class:`Knowledge`.
     """
 
@@ -251,7 +251,7 @@ class Copies(Equations):
 
 
 class _Copy(NamedTuple):
-    """The positions that one attacker's knowledge reaches, their ranges, and the equations among them."""
+    """The positions that one attacker's knowledge affects, their ranges, and the equations among them."""
 
     positions: IntArray
     lower: IntArray
@@ -265,7 +265,7 @@ class _Copy(NamedTuple):
 
 
 class Linked:
-    """Which hidden figures are linked with which: every attacker gets only the equations that matter."""
+    """Which hidden figures are linked; every attacker gets only the equations that matter."""
 
     def __init__(self, equations: Equations) -> None:
         self.equations, self.exact = equations, equations.exact
@@ -276,7 +276,7 @@ class Linked:
         self.sorted = of_row[self.rows]
 
     def stacks(self, known: Sequence[Knowledge]) -> Iterator[tuple[int, Copies]]:
-        """Yield copies of the equations of some attackers at a time, with the number of those."""
+        """Yield copies of the equations for a few attackers at a time, with their number."""
         batch: list[_Copy] = []
         size = 0
         for number, one in enumerate(known):
@@ -287,7 +287,7 @@ class Linked:
                 batch, size = [], 0
 
     def _copy(self, who: int, one: Knowledge) -> _Copy:
-        """Return the equations that what an attacker knows reaches."""
+        """Return the equations that an attacker's knowledge affects."""
         equations = self.equations
         labels = np.unique(self.label[one.at[~self.exact[one.at]]])
         begin, end = np.searchsorted(self.sorted, labels), np.searchsorted(self.sorted, labels, side="right")

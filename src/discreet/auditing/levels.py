@@ -1,6 +1,6 @@
 """Protection levels: what intervals must reach, from the rules, from a share of the original, or as given.
 
-The original is looked at here and nowhere else in an audit. It says how far intervals must reach and whether the
+This is the only part of an audit that sees the original. The original says how far intervals must reach and whether the
 release was made from it; it never narrows an interval.
 """
 
@@ -66,7 +66,7 @@ def reach_of(
 def _widen(
     reach: Reach, equations: Equations, at: IntArray, low: FloatArray, high: FloatArray, sliding: FloatArray
 ) -> None:
-    """Ask for more where something is asked already, but for nothing below what everybody knows a value to be."""
+    """Raise existing levels, but ask for nothing below what everybody knows about a value."""
     low, high, sliding = (whole_where_near(ends) for ends in (low, high, sliding))
     np.fmin.at(reach.low, at, np.maximum(low, least_known(equations)[at]))
     np.fmax.at(reach.high, at, high)
@@ -74,10 +74,10 @@ def _widen(
 
 
 def least_known(equations: Equations) -> FloatArray:
-    """Return, in units, what values are known to be at least before any sum is looked at: marks say it.
+    """Return, in units, the lower bounds that are known before any sum is used: those that marks state.
 
-    So do intervals and simulated values in their place. Figures that are exact, rounded or perturbed tell more, but
-    that is what levels are to be held against.
+    Intervals and simulated values in place of marks state them too. Exact, rounded and perturbed figures say more, but
+    that is what levels are compared with.
     """
     code, kinds, _ = equations.figures_at(np.arange(equations.source.size))
     scale = [10 ** (equations.decimals - part.decimals) for part in equations.parts for _ in part.kinds]
@@ -104,7 +104,7 @@ def _true_values(equations: Equations, original: Table | Figures | Tabulation) -
 
 
 def located(equations: Equations, tabulation: Tabulation) -> IntArray:
-    """Return the positions of a tabulation's cells, -1 where no published table crosses them."""
+    """Return the positions of a tabulation's cells, -1 for cells outside the published tables' crossing."""
     space, codes = equations.space, {}
     for axis in tabulation.axes:
         if axis.name in space.names:

@@ -1,4 +1,4 @@
-"""What counts as safe: limits on intervals and risk, the verdict on figures, and what the word safe then means."""
+"""What counts as safe: limits on intervals and risk, the verdict on figures, and what "safe" then means."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.core.text import at_most
 Level = tuple[float, float] | tuple[float, float, float]
 Asked = tuple[FloatArray, FloatArray, FloatArray]
 FAULTS = ("exact", "shown", "width", "dr", "lower", "upper", "sliding", "within")
-"""What can be wrong with a figure, in the order in which it is said."""
+"""What can be wrong with a figure, in the order of reporting."""
 
 
 @dataclass(frozen=True)
@@ -27,8 +27,8 @@ class Limits:
         dr: the disclosure risk 1/H must be at most this.
         levels: for cells, values that the interval must reach on either side: the true value less and plus its
             protection levels, and, as a third number, how wide it must be (the sliding level). Keys are cells as
-            sorted tuples of (dimension, label). Where only the verdict on them is asked for, an empty mapping says that
-            no cell needs protection.
+            sorted tuples of (dimension, label). With ``verdict_only``, an empty mapping says that no cell needs
+            protection.
         within: nobody who contributes to a cell may know the largest other contribution to within this many per cent;
             judged where the contributions are given.
 
@@ -65,8 +65,8 @@ class Limits:
         """Say which figures break which limits: the one place where that is decided.
 
         ``values`` counts the values that a figure can have, between ``lower`` and ``upper``. Bits are NaN where the
-        uncertainty that is left is not known, which breaks nothing and shows nothing. Intervals must reach the values
-        ``asked``, and be as wide, where they are not NaN; ``scale`` of their units make one of the least width.
+        remaining uncertainty is unknown, which breaks nothing and shows nothing. Intervals must reach the values
+        ``asked``, and be as wide, where these are not NaN; ``width`` is stated in units of ``scale`` of theirs.
 
         >>> one = [np.array([number]) for number in (1.0, 3.0, 3.0, 1.0)]
         >>> found = Limits(width=5, dr=0.7).broken(*one, (np.array([1.0]), np.array([4.0]), np.array([np.nan])))
@@ -86,9 +86,9 @@ class Limits:
         return wrong
 
     def shown(self, bits: FloatArray, error: FloatArray | float = 0.0) -> BoolArray:
-        """Say which figures are shown to keep the limit on 1/H; what is not shown is never safe.
+        """Say which figures are shown to keep the limit on 1/H; the others are never safe.
 
-        Bits are NaN where the uncertainty that is left is not known; twice their Monte Carlo error is taken off.
+        Bits are NaN where the remaining uncertainty is unknown; twice their Monte Carlo error is subtracted.
 
         >>> Limits(dr=0.7).shown(np.array([1.6, 1.44, np.nan]), 0.01).tolist()
         [True, False, False]
@@ -140,19 +140,19 @@ class Reach:
 
     @classmethod
     def nothing(cls, size: int) -> Reach:
-        """Return the levels of positions of which nothing is asked."""
+        """Return the levels of positions that have none to reach."""
         return cls(np.full(size, np.nan), np.full(size, np.nan), np.full(size, np.nan))
 
     def at(self, positions: IntArray) -> Asked:
-        """Return what is asked of some positions, in units."""
+        """Return what some positions must reach, in units."""
         return self.low[positions], self.high[positions], self.sliding[positions]
 
 
 @dataclass(frozen=True)
 class AuditCriterion:
-    """What was asked of every hidden figure before it was called safe.
+    """What every hidden figure had to meet to be called safe.
 
-    Without limits safe says only that a figure is not determined: an interval of two values passes.
+    Without limits, "safe" says only that a figure is not determined: an interval of two values passes.
 
     >>> print(AuditCriterion())
     Safe means here only: not worked out exactly; ask for more (limits=).

@@ -1,6 +1,6 @@
 """What an audit asks about: figures that are not published exactly, crossings that no table shows, and named sums.
 
-And what each published table leaves on its own: the rest is what the other tables give away.
+And what each published table leaves open on its own: the difference is what linking gives away.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from discreet.table.kinds import UNBOUNDED
 from discreet.table.space import WHOLE
 
 MOST = 300_000
-"""The most positions of a crossing that is worked out once for every table on its own: a round choice that bounds the
-time this takes beside the audit itself."""
+"""The most positions of a crossing that is bounded once for every table on its own: a round choice that keeps this
+short compared with the audit itself."""
 
 
 def unpublished(about: Sequence[str] | Mapping[str, Sequence[object]], parts: Iterable[Figures]) -> list[Figures]:
-    """Return dimensions that nothing is published about as tables without a figure."""
+    """Return dimensions about which nothing is published, as tables without figures."""
     wanted = about if isinstance(about, Mapping) else dict.fromkeys(about, ())
     shown: dict[str, set[str]] = {}
     for part in parts:
@@ -63,9 +63,9 @@ def ask(
     between: bool = True,
     layout: Layout | None = None,
 ) -> tuple[Equations, list[str], IntArray]:
-    """State the equations; return them, the crossing that is asked about, and the positions of it and of the sums.
+    """State the equations; return them, the crossing in question, and the positions of its cells and of the sums.
 
-    Where nothing is hidden in any table, what lies between linked tables is asked about if ``between`` says so.
+    Where no table hides anything, the crossing of linked tables is asked about if ``between`` is true.
     """
     crossing = list(about)
     if between and not crossing and not sums and len(parts) > 1 and not any(_open(part) for part in parts):
@@ -89,7 +89,7 @@ def sums_of(
     cells: Iterable[Mapping[str, object]],
     sensitivity: Sensitivity | None,
 ) -> Asked:
-    """Return the labels of cells in question, though no table may show them, by the dimensions that they cross."""
+    """Return the labels of the cells in question, shown by a table or not, by the dimensions that they cross."""
     tables = list(parts)
     known: dict[str, set[str]] = {}
     for part in tables:
@@ -122,7 +122,7 @@ def _open(part: Figures) -> bool:
 
 
 def targets_of(equations: Equations, asked: IntArray, reach: Reach) -> IntArray:
-    """Return the positions to judge: hidden or not exact ones, those asked about, and sensitive ones."""
+    """Return the positions to judge: hidden or inexact ones, those asked about, and sensitive ones."""
     shown = equations.source >= 0
     chosen = equations.hidden | (shown & ~equations.exact)
     if asked.size:
@@ -144,10 +144,10 @@ def alone(
     least: float,
     most: float | None,
 ) -> FloatArray:
-    """Return the narrowest interval that a single table leaves for every position, in units; NaN where none says.
+    """Return the narrowest interval that a single table leaves for every position, in units, or else NaN.
 
-    A figure that a table hides or blurs is looked at in that table; a crossing that is asked about, in every table with
-    the figures of all others taken away.
+    A figure that a table hides or blurs is bounded in that table; a crossing in question, in every table with the
+    figures of all others removed.
     """
     ends = np.full((2, equations.lower.size), np.nan)
 

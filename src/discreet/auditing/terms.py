@@ -16,8 +16,7 @@ from discreet.table.attacker import Fact
 from discreet.table.equations import Layout
 
 PROOFS = 200
-"""How many figures get a written proof, the worst first, unless another number is asked for: a round choice, more than
-anybody reads."""
+"""How many figures get a written proof by default, the worst first: a round choice, more than anybody reads."""
 
 
 class AuditOptions(WorkOptions, total=False):
@@ -42,7 +41,7 @@ class AuditOptions(WorkOptions, total=False):
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """What an audit takes for granted unless it is told otherwise."""
+    """The defaults of an audit."""
 
     response: str | None = None
     knows: Sequence[Fact] = ()
@@ -64,7 +63,7 @@ class Terms:
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        """Refuse what is no number: nothing is above or below it."""
+        """Refuse NaN, which is neither above nor below anything."""
         for name in ("least", "most", "protection", "precision"):
             if (given := getattr(self, name)) is not None and math.isnan(given):
                 raise RequestError(f"{name} is nan; give a number ({name}=)")

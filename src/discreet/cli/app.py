@@ -1,4 +1,4 @@
-"""The ``discreet`` command: its subcommands, and what becomes of errors."""
+"""The ``discreet`` command: its subcommands, and the handling of errors."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _root(
 
 @cache
 def tree() -> Any:
-    """Return the commands, built once: that takes longer than many of them run."""
+    """Return the commands, built once, since that takes longer than many of them run."""
     found = typer.main.get_command(app)
     take_plainly(found)
     return found
@@ -150,7 +150,7 @@ def _answer(given: list[str]) -> None:
 def perform(arguments: list[str], listener: Progress) -> tuple[int, str, str]:
     """Run a command in this process; return its exit code, and what it printed on both streams.
 
-    The listener is told how far long work is.
+    The listener is told the progress of long work.
     """
     out, complaints = io.StringIO(), io.StringIO()
     code: object = 0
@@ -167,7 +167,7 @@ def perform(arguments: list[str], listener: Progress) -> tuple[int, str, str]:
 
 
 def _leave() -> NoReturn:
-    """End because the reader of a pipe went away; there is nobody left to tell."""
+    """Exit because the reader of a pipe has gone."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(141)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from discreet.cli import completion, options, show
+from discreet.cli import options, shell_names, show
 from discreet.cli.compose import command, panel
 from discreet.cli.deadline import in_time
 from discreet.cli.options import in_output
@@ -29,7 +29,7 @@ in_decide = panel("What is asked")
 class Asked:
     """What is asked."""
 
-    policy: Annotated[str, in_decide("A profile or a .toml file.", autocompletion=completion.profiles)] = "default"
+    policy: Annotated[str, in_decide("A profile or a .toml file.", autocompletion=shell_names.profiles)] = "default"
     protect: Annotated[str | None, in_decide("NAME:KEY=VALUE,… to apply and judge.")] = None
     as_is: Annotated[bool, in_decide("Judge the table as it is; propose nothing.")] = False
     release: Annotated[Path | None, in_decide("Judge this release of the table.", "--released")] = None
@@ -102,7 +102,7 @@ class WrittenFiles(options.Publishing):
         show.check_output(self.record, *inputs, self.output, self.report, endings=(".json",))
 
     def write(self, found: Assessment) -> str | None:
-        """Write what is asked for: record, release, report; return what is printed where only the public may see it."""
+        """Write record, release and report on request; return what is printed if only the public part may be seen."""
         in_time()
         public, head = None, options.head_of(self.head_of)
         if self.json and self.edition != "internal":

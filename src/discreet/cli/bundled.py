@@ -25,7 +25,7 @@ def one_of(given: object, example: str | None, what: str) -> None:
 
 @contextmanager
 def table_file(example: str) -> Iterator[Path]:
-    """Write a bundled table to a folder that is gone afterwards."""
+    """Write a bundled table to a temporary folder."""
     from discreet import datasets
 
     with tempfile.TemporaryDirectory() as folder:
@@ -55,7 +55,7 @@ def people(example: str) -> pa.Table:
 
 @contextmanager
 def people_file(example: str) -> Iterator[Path]:
-    """Write everybody in a bundled table, a row each, to a folder that is gone afterwards."""
+    """Write everybody in a bundled table, a row each, to a temporary folder."""
     from discreet.table.arrow_files import write_csv
 
     with tempfile.TemporaryDirectory() as folder:
@@ -75,7 +75,7 @@ def assessment(example: str) -> Assessment:
 
 @contextmanager
 def earlier_and_new(example: str) -> Iterator[tuple[Path, Path]]:
-    """Make a ledger that holds a bundled table with its small counts hidden, and a file of the table as it is."""
+    """Make a ledger with a bundled table whose small counts are hidden, and a file of the unprotected table."""
     from discreet.decide.ledger import Ledger
 
     with table_file(example) as file:
@@ -86,7 +86,7 @@ def earlier_and_new(example: str) -> Iterator[tuple[Path, Path]]:
 
 
 def gaps(example: str) -> str:
-    """Return what a bundled table is called whose small counts are hidden."""
+    """Return the name of a bundled table with hidden small counts."""
     return f"{example}, counts of 1 and 2 hidden"
 
 
@@ -112,7 +112,7 @@ def plan_file(example: str) -> Iterator[Path]:
 
 @contextmanager
 def record_file(example: str) -> Iterator[Path]:
-    """Write the record of an assessment of a bundled table to a folder that is gone afterwards."""
+    """Write the record of an assessment of a bundled table to a temporary folder."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder, f"{example}.record.json")
         assessment(example).write_record(file)

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from discreet.cli import completion, options, show
+from discreet.cli import options, shell_names, show
 from discreet.cli.compose import command, option
 from discreet.cli.deadline import in_time
 from discreet.cli.options import in_output
@@ -40,7 +40,7 @@ def compare(
     *,
     read: NamedOriginal,
     method: Annotated[
-        list[str] | None, option("NAME:KEY=VALUE,…; repeat it for several.", autocompletion=completion.methods)
+        list[str] | None, option("NAME:KEY=VALUE,…; repeat it for several.", autocompletion=shell_names.methods)
     ] = None,
     grid: Annotated[Path | None, option(r"A TOML file with \[\[methods]].")] = None,
     policy: options.Policy = "default",

@@ -1,4 +1,4 @@
-"""Commands put together from groups of options, each declared once."""
+"""Commands composed from groups of options, each declared once."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""A time limit holds whatever a command is doing when it has passed.
+"""A time limit holds whatever a command is doing when it expires.
 
 Searches and audits end on their own when their time is up, and say what is unfinished. Reading a table of a million
-cells, stating its equations or measuring its risk are not searches, and would be finished some time later. So a thread
-of its own waits a little longer than the limit and ends the process, unless what was found is being written by then.
-Nothing is lost by that: files are written whole or not at all, and what a comparison has finished is in its folder.
+cells, stating its equations or measuring its risk are not searches, and would be finished some time later. So a
+separate thread waits a little longer than the limit and ends the process, unless the results are being written by then.
+Nothing is lost: files are written atomically, and the finished points of a comparison are in its folder.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _begun: list[float] = []
 
 @contextmanager
 def own_process() -> Iterator[None]:
-    """Let time limits end this process; one that others share ends by itself."""
+    """Let time limits end this process; a process that others share ends by itself."""
     _ours.set()
     _begun[:] = [time.monotonic()]
     try:
@@ -36,7 +36,7 @@ def own_process() -> Iterator[None]:
 
 @contextmanager
 def ending_within(seconds: float | None) -> Iterator[None]:
-    """End what is done here soon after so many seconds, if nothing is being written by then."""
+    """End the work soon after this many seconds, if nothing is being written by then."""
     if not _ours.is_set():
         _begun[:] = [time.monotonic()]
     if seconds is None or not _ours.is_set():

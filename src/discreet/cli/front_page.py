@@ -38,7 +38,7 @@ COMMANDS = {
     "grid cells.",
     "plan": "Publish many tables by one command: draft a plan, see which tables are one problem, run it.",
 }
-"""What each command says first of itself, in the order of help."""
+"""The first line of each command's help, in the order of help."""
 PLAIN, BOLD, DIM, NAME = "", "1", "2", "1;36"
 ELSEWHERE = {"_DISCREET_COMPLETE", "TERMINAL_WIDTH", "FORCE_COLOR"}
 """What shells that complete a line, and people who want another look, set for the libraries."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from discreet.cli import bundled, completion, options, show
+from discreet.cli import bundled, options, shell_names, show
 from discreet.cli.compose import argument, command, group, option, panel
 from discreet.cli.deadline import left_of
 from discreet.cli.options import in_output, in_published
@@ -103,7 +103,7 @@ class GivenOptions:
     policy: Annotated[
         str | None,
         in_limits(
-            "A profile or a .toml file, for its threshold, limits and zeros.", autocompletion=completion.profiles
+            "A profile or a .toml file, for its threshold, limits and zeros.", autocompletion=shell_names.profiles
         ),
     ] = None
     min_width: Annotated[float | None, in_limits("The least width of the interval of a protected figure.")] = None
@@ -156,7 +156,7 @@ def add(
     release: File = None,
     example: Annotated[
         str | None,
-        option("A bundled table, published without its counts of 1 and 2.", autocompletion=completion.examples),
+        option("A bundled table, published without its counts of 1 and 2.", autocompletion=shell_names.examples),
     ] = None,
     *,
     stated: Stated,

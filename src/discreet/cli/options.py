@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypedDict, cast
 
-from discreet.cli import completion
+from discreet.cli import shell_names
 from discreet.cli.compose import option, panel
 from discreet.core.errors import DataError, InfeasibleError, RequestError
 
@@ -25,14 +25,14 @@ Example = Annotated[
     str | None,
     option(
         "A bundled table: country_of_birth, mode_of_travel, sex, religion, cholesterol or territory.",
-        autocompletion=completion.examples,
+        autocompletion=shell_names.examples,
     ),
 ]
 ExampleRecords = Annotated[
     str | None,
-    option("A bundled table with everybody in it as a record: sex, religion…", autocompletion=completion.examples),
+    option("A bundled table with everybody in it as a record: sex, religion…", autocompletion=shell_names.examples),
 ]
-Policy = Annotated[str, option("A profile or a .toml file.", autocompletion=completion.profiles)]
+Policy = Annotated[str, option("A profile or a .toml file.", autocompletion=shell_names.profiles)]
 Population = Annotated[int, option("N, the number of people in the population.", "--population-size", "-N")]
 TimeLimit = Annotated[float | None, option("Seconds; what is unfinished by then is never called safe.", min=0.0)]
 Json = Annotated[bool, in_output("Print JSON for programs.")]

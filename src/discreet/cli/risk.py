@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
-from discreet.cli import completion, options, show
+from discreet.cli import options, shell_names, show
 from discreet.cli.compose import argument, command, option, panel
 from discreet.cli.reading_options import OriginalOptions
 from discreet.core.errors import RequestError
@@ -33,7 +33,7 @@ class Over:
         str | None,
         in_method(
             "NAME or NAME:KEY=VALUE,KEY=VALUE; a random method is judged over its draws.",
-            autocompletion=completion.methods,
+            autocompletion=shell_names.methods,
         ),
     ] = None
     base: Annotated[int | None, in_method("Base of random-rounding; 3 by default.")] = None

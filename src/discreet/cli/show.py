@@ -73,7 +73,7 @@ class Assembled:
 
 
 Told: TypeAlias = Showable | Mapping[str, Any]
-"""What programs are told: a result, or plain data put together by a command."""
+"""What programs get: a result, or plain data assembled by a command."""
 Face: TypeAlias = "Callable[[Console], None]"
 """What shows a result to a person."""
 
@@ -261,7 +261,7 @@ def _bar(text: str, width: int = BAR) -> str:
 
 
 def time_left(elapsed: float, done: float, total: float) -> str:
-    """Return how long work takes yet at the speed so far, or how long it has taken while nothing is done.
+    """Return the time left at the speed so far, or the time elapsed while nothing is done.
 
     >>> time_left(30, 10, 40), time_left(300, 10, 40), time_left(75, 0, 40)
     ('0:01:30 left', '0:15:00 left', '0:01:15 so far')
@@ -320,7 +320,7 @@ class ProgressBar:
         begun = self._begun
 
         class Left(ProgressColumn):
-            """The time left; it is made anew with every refresh, so it grows while nothing is finished."""
+            """The time left; it is computed with every refresh, so it grows while nothing is finished."""
 
             def render(self, task: Task) -> Text:
                 return Text(time_left(time.monotonic() - begun[task.description], task.completed, task.total or 0))

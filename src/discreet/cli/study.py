@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from discreet.cli import completion, options, show
+from discreet.cli import options, shell_names, show
 from discreet.cli.compose import argument, command, option
 from discreet.cli.options import in_output
 from discreet.core.errors import RequestError
@@ -16,7 +16,7 @@ from discreet.core.errors import RequestError
 @command
 def study(
     paper: Annotated[
-        str, argument("antal2014, antal2015, cohen2009 or domingo2002.", "PAPER", autocompletion=completion.papers)
+        str, argument("antal2014, antal2015, cohen2009 or domingo2002.", "PAPER", autocompletion=shell_names.papers)
     ],
     table: Annotated[
         Path | None, option("A population table of your own, for the simulation of antal2015, section 6.")

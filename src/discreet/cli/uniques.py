@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from discreet.cli import completion, options, show
+from discreet.cli import options, shell_names, show
 from discreet.cli.compose import argument, command, option
 from discreet.cli.options import in_output
 from discreet.cli.reading_options import OriginalOptions
@@ -214,7 +214,7 @@ def sizes(
     alone: Annotated[int | None, option("s, the number of sample uniques.", "--uniques", "-s", min=0)] = None,
     example: Annotated[
         str | None,
-        option("A bundled sample, whose sizes are taken: cholesterol, sex, …", autocompletion=completion.examples),
+        option("A bundled sample, whose sizes are taken: cholesterol, sex, …", autocompletion=shell_names.examples),
     ] = None,
     filled: Annotated[
         int | None, option("Cells with somebody of the sample in them, which mixtures (zeros:G) need.", min=0)

@@ -1,8 +1,8 @@
 """A deadline that compiled code can see.
 
-A kernel cannot look at a clock, and what it does in one call can take minutes. So a timer on a thread of its own sets a
-number when time is up, and kernels look at that number at every turn. Without a deadline it is never set, and what they
-find depends on nothing but what they are given.
+A kernel cannot read a clock, and one call of it can take minutes. So a timer in a separate thread sets a flag when time
+is up, and kernels check that flag in every iteration. Without a deadline it is never set, and results depend on the
+input alone.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Clock:
 
     @classmethod
     def within(cls, seconds: float | None) -> Clock:
-        """Return a clock that rings in so many seconds, or never; refuse what is no time."""
+        """Return a clock that rings after this many seconds, or never; refuse anything but a time."""
         if seconds is not None and not seconds >= 0:
             raise RequestError(f"the time limit is {seconds!r}; give seconds of 0 or more (time_limit=, --time-limit)")
         return cls(None if seconds is None else time.monotonic() + seconds, seconds)
@@ -53,7 +53,7 @@ class Clock:
         return self.left == 0.0
 
     def refuse_late(self, failure: str) -> None:
-        """Refuse to go on once time is up; ``failure`` says what was not found."""
+        """Refuse to continue once time is up; ``failure`` says what was not found."""
         if self.late:
             given = "the time that was given" if self.seconds is None else f"{self.seconds:g} seconds"
             raise LimitError(f"{failure} in {given}; give more time (time_limit=, --time-limit)")

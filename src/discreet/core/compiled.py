@@ -36,10 +36,9 @@ about what compiling one takes."""
 KEPT_TURNS = 150_000
 """The same where the machine code is on disk: loading it takes a fraction of a second."""
 LARGE = 200_000
-"""An array of so many elements that can be written to is left to the compiled kernel: a copy, to put it back, costs too
-much."""
+"""Writable arrays of this many elements are left to the compiled kernel: a copy, to restore them, costs too much."""
 SECONDS = 0.7
-"""What compiling one kernel took on an ordinary machine, for the time that is announced."""
+"""Seconds to compile one kernel on an ordinary machine, for the announced time."""
 
 
 class _ImpatienceError(Exception):
@@ -197,7 +196,7 @@ def _parts(values: Iterable[object]) -> Iterator[object]:
 
 
 def _undo(given: list[object]) -> Callable[[], None] | None:
-    """Return what puts arrays and generators back as they are now, None where that takes a large copy."""
+    """Return a function that restores arrays and generators to their present state, None if that takes a large copy."""
     written = [part for part in given if isinstance(part, np.ndarray) and part.flags.writeable]
     if any(part.size >= LARGE for part in written):
         return None
@@ -283,7 +282,7 @@ _kernel_of: dict[object, Kernel[..., Any]] = {}
 
 @cache
 def _listen() -> None:
-    """Have it announced when something is compiled that is not on disk."""
+    """Announce the compilation of anything that is not on disk."""
     from numba.core import event as numba_events
 
     events: Any = numba_events

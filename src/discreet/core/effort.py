@@ -1,4 +1,4 @@
-"""How much work is done: draws, seconds and threads, the seed, and who is told about progress."""
+"""How much work is done: draws, seconds and threads, the seed, and progress reports."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from discreet.core.random import Seed
 
 
 class Unsaid(float):
-    """Seconds that nobody asked for: what has to be found, and not only judged, may take longer."""
+    """A default number of seconds: a search, unlike a judgement, may take longer."""
 
 
 EACH = Unsaid(60.0)
-"""The seconds of each search and each audit if nothing else is said."""
+"""The default seconds of each search and each audit."""
 
 
 class WorkOptions(TypedDict, total=False):
@@ -38,15 +38,15 @@ class DrawOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Effort:
-    """How much work may be done, and who is told how far it is.
+    """How much work may be done, and who gets progress reports.
 
     Attributes:
-        time_limit: seconds for each search; None lets work take its time.
+        time_limit: seconds for each search; None sets no limit.
         workers: threads; by default one per core.
         progress: called as the work advances.
-        draws: how often is drawn.
+        draws: the number of draws.
         seed: makes draws reproducible, whatever the number of workers.
-        clock: until when all searches together are over.
+        clock: the deadline of all searches together.
     """
 
     time_limit: float | None = None
@@ -58,7 +58,7 @@ class Effort:
 
     @property
     def seconds(self) -> float | None:
-        """What a search may take that begins now.
+        """The time limit of a search that starts now.
 
         >>> Effort(60.0, clock=Clock.within(0.0)).seconds
         0.0

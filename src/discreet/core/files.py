@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and readable only by those they are meant for."""
+"""Files that are written atomically, and readable only by those they are meant for."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from discreet.core.errors import RequestError
 PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 """The modes of what is confidential: for the owner alone."""
 SETTLED = 5.0
-"""Seconds after which a folder has its lock: a round choice, far longer than that takes."""
+"""Seconds until a new folder must have its lock: a round choice, far longer than that takes."""
 PART = ".part"
 """How temporary files end."""
 
@@ -54,7 +54,7 @@ def new_whole(path: str | Path, write: Callable[[Path], object]) -> None:
 
 
 def write_text(path: str | Path, text: str, *, private: bool = False) -> None:
-    """Write a text file in UTF-8, whole or not at all."""
+    """Write a text file in UTF-8, atomically."""
     write_whole(path, lambda temporary: temporary.write_text(text, encoding="utf-8"), private=private)
 
 
@@ -64,7 +64,7 @@ def file_sha256(path: str | Path) -> str:
 
 
 def sync_folder(folder: Path) -> None:
-    """Wait until what was made, moved or removed in a folder is on the disk."""
+    """Wait until changes in a folder are on disk."""
     with suppress(OSError):
         handle = os.open(folder, os.O_RDONLY)
         try:
@@ -166,7 +166,7 @@ def _lock(handle: int, *, wait: bool = False) -> bool:
 
 
 def _sync(path: Path) -> None:
-    """Wait until a file is on the disk."""
+    """Wait until a file is on disk."""
     handle = os.open(path, os.O_RDWR)
     try:
         os.fsync(handle)

@@ -1,6 +1,6 @@
-"""How much later than a time limit all work is over.
+"""The grace period after a time limit, by which all work is over.
 
-What is under way when the limit passes takes a moment to notice it, and what was found has to be audited.
+Work in progress takes a moment to notice that the limit has passed, and its results must be audited.
 """
 
 SHARE, SECONDS = 0.15, 1.5
@@ -8,7 +8,7 @@ SHARE, SECONDS = 0.15, 1.5
 
 
 def grace(seconds: float) -> float:
-    """Return how many seconds after a time limit of so many all work is over.
+    """Return how many seconds after a given time limit all work is over.
 
     >>> grace(5.0), grace(100.0)
     (1.5, 15.0)

@@ -17,8 +17,8 @@ Outcome = Literal["optimal", "infeasible", "stopped"]
 class Program:
     """Least costs·x with x between ``lower`` and ``upper`` and every row of A·x within ``sums``.
 
-    Ends may be infinite. Costs and ranges can be changed, and rows and columns added, between runs: HiGHS goes on from
-    its last corner. What a run found is asked for afterwards.
+    Ends may be infinite. Costs and ranges can be changed, and rows and columns added, between runs: HiGHS continues
+    from its last corner. Query the results after each run.
 
     >>> rows = Rows(np.array([0, 2]), np.array([0, 1]), np.array([1, 1]))
     >>> program = Program(rows, costs=[1.0, 2.0], lower=[0, 0], upper=[2, np.inf], sums=([5], [5]))
@@ -133,5 +133,5 @@ class Program:
 
 
 def _compressed(added: Rows) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], FloatArray]:
-    """Return the arrays that HiGHS takes for rows or columns that are added: it wants no last end."""
+    """Return the arrays that HiGHS takes for added rows or columns, without the last end."""
     return added.starts[:-1].astype(np.int32), added.columns.astype(np.int32), added.values.astype(np.float64)

@@ -1,8 +1,8 @@
 """Ordered parallel work: on threads, on processes, or on the machines of a Dask or Spark cluster, with equal results.
 
 Kernels release the interpreter lock, so threads are enough on one machine. Work that falls into parts, such as draws,
-samples or points of a comparison, can also leave the process: ``over`` says where to, or the environment variable
-``DISCREET_PARALLEL``. A function goes with all that it holds, and only what it returns comes back.
+samples or points of a comparison, can also leave the process: ``over`` or the environment variable
+``DISCREET_PARALLEL`` says where to. A function travels with everything that it holds, and only its result comes back.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ def run(
     """Apply a function to every item and return the results in the items' order.
 
     Items carry their own random streams: the result does not depend on the number of workers, nor on where they are.
-    ``apart`` says that the function changes nothing outside itself, and so may run in another process. ``each`` is
-    told every result in this thread as soon as it is there, so that what is finished can be kept.
+    ``apart`` says that the function changes nothing outside itself, and so may run in another process. ``each`` gets
+    every result in this thread as soon as it is there, to keep what is finished.
 
     >>> run(lambda x: x * x, [1, 2, 3], workers=2)
     [1, 4, 9]

@@ -13,17 +13,17 @@ Progress: TypeAlias = Callable[[int, int, str], None]
 
 
 def tell(progress: Progress | None, done: int, total: int, label: str) -> None:
-    """Say how far the work is to whoever asked."""
+    """Report progress to the listener, if there is one."""
     if progress is not None:
         progress(done, total, label)
 
 
 WATCHING: list[Progress] = []
-"""Who is told of work that nobody asked for, such as compiling. While the list is empty, the error stream is."""
+"""Listeners for work that nobody asked for, such as compiling. While the list is empty, the error stream is used."""
 
 
 def announce(done: int, total: int, label: str) -> None:
-    """Tell of work that nobody asked for, from any thread.
+    """Report work that nobody asked for, from any thread.
 
     >>> WATCHING[:], others = [print], WATCHING[:]
     >>> announce(0, 3, "compiling once, about 2 s")

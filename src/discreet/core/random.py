@@ -76,7 +76,7 @@ def _sequence(seed: int | np.random.SeedSequence | None) -> np.random.SeedSequen
 
 
 def generator(seed: Seed) -> np.random.Generator:
-    """Return a generator for a seed; a generator is handed back as it is.
+    """Return a generator for a seed; a generator is returned unchanged.
 
     >>> generator(1).integers(10, size=3).tolist() == generator(1).integers(10, size=3).tolist()
     True

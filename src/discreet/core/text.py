@@ -1,4 +1,4 @@
-"""What results show of themselves: plain data for programs, aligned columns in a terminal, HTML in a notebook."""
+"""How results are shown: plain data for programs, aligned columns in a terminal, HTML in a notebook."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from discreet.core.json_types import Json
 
 
 def figure(value: float | None, digits: int = 4) -> str:
-    """Return a figure as people read it; a missing one is a dash.
+    """Return a figure in readable form; a missing one is a dash.
 
     >>> figure(0.23147), figure(None), figure(float("nan"))
     ('0.2315', '–', '–')
@@ -22,7 +22,7 @@ def figure(value: float | None, digits: int = 4) -> str:
 
 
 def at_most(value: float, digits: int = 4) -> str:
-    """Return an upper bound, rounded up: what is printed is never below what holds.
+    """Return an upper bound, rounded up: the printed value is never below the true bound.
 
     >>> at_most(0.60953), at_most(0.1 + 0.2, 2), at_most(float("inf"))
     ('0.6096', '0.30', '∞')
@@ -47,7 +47,7 @@ def _bounded(value: float, digits: int, towards: Callable[[float], int]) -> str:
 
 
 def brief(value: float, digits: int = 4) -> str:
-    """Return a probability or an expected number with so many digits; what is next to nothing is said to be.
+    """Return a probability or an expected number to some digits; a tiny one is shown as "below" a bound.
 
     >>> brief(0.0403269), brief(1.126e-268), brief(0.0), brief(12345.6)
     ('0.04033', '< 0.0001', '0', '12,346')
@@ -84,7 +84,7 @@ def number_text(value: float | None, decimals: int | None = None) -> str:
 
 
 def decimal_text(value: int, decimals: int) -> str:
-    """Return one integer in units of the last decimal as people write it.
+    """Return one integer in units of the last decimal as decimal text.
 
     >>> decimal_text(-1250, 2), decimal_text(7, 0)
     ('-12.50', '7')
@@ -105,7 +105,7 @@ def many(count: int, what: str) -> str:
 
 
 def settings_text(settings: Mapping[str, object]) -> str:
-    """Return settings by name as people read them; what is off, empty or not set is left out.
+    """Return named settings in readable form, without those that are off, empty or not set.
 
     >>> settings_text({"base": 3, "additive": True, "match": [], "keys": ["age", "sex"], "time_limit": None})
     'base 3, additive, keys age and sex'

@@ -1,4 +1,4 @@
-"""The assessment: from a table to a verdict. The sequence of the work is here, and nowhere else.
+"""The assessment: from a table to a verdict. The order of the steps is fixed here, and nowhere else.
 
 records or table → rules → risk before → protection (given, proposed or none) → audit → risk after → utility → verdict
 """
@@ -39,15 +39,15 @@ from discreet.table.statistic import Definitions
 from discreet.table.statistic_reader import definitions_of
 
 RELEASED = (".csv", ".parquet", ".tab", ".xlsx")
-"""The endings of files that hold a release, not the name of a method."""
+"""File name endings of releases, which tell a file from the name of a method."""
 LATE = "no protection was found"
-"""What there is not when time is up."""
+"""What is missing when time is up."""
 PATIENCE = Effort(time_limit=EACH)
-"""How long a search or an audit may take unless somebody says: a minute, which people wait for."""
+"""Seconds for a search or an audit by default: a minute, about as long as people wait."""
 
 
 class AssessOptions(SearchOptions, total=False):
-    """What is published beside the figures, how the original is read, and how much work may be done."""
+    """What is published beside the figures, how the original is read, and how long the work may take."""
 
     statistics: Definitions | str | Path
 
@@ -64,37 +64,37 @@ def assess(
     draws: int = 1000,
     **options: Unpack[AssessOptions],
 ) -> Assessment:
-    """Assess a table under a policy: may it be released as it is, after protection, or not at all?
+    """Assess a table under a policy: can it be released unchanged, after protection, or not at all?
 
-    The path is always the same: the policy's rules say which cells are sensitive; the risk is measured; the table is
-    protected, if that is needed or asked for; what would be published is audited; risk and loss are measured again; and
-    every requirement of the policy is checked. The verdict is ``"release"`` (as it is), ``"protect"`` (release what the
-    protection made, which the result holds) or ``"withhold"``.
+    The steps are always the same: the policy's rules say which cells are sensitive; the risk is measured; the table is
+    protected, if needed or requested; what would be published is audited; risk and loss are measured again; and every
+    requirement of the policy is checked. The verdict is ``"release"`` (unchanged), ``"protect"`` (release the protected
+    table, which the result holds) or ``"withhold"``.
 
     Args:
         original: a table, a tabulation, a file, or a pandas, polars or Arrow frame, of counts or of records.
         policy: the name of a profile, a TOML file, or a :class:`~discreet.decide.policy.Policy`.
-        protection: ``"propose"`` tries the table as it is, then the policy's protections in their order, and takes the
-            first that meets the policy: an order that is fixed beforehand tells readers nothing, as the highest
-            utility would; ``"none"`` judges the table as it is; a method, ``"name:key=value"``,
-            or ``{"name": …}`` is applied and judged; a :class:`Release`, or a file or frame of one, is judged as it is.
-        population: N, where the table is a sample from a population of that size: then risk and population uniques are
-            estimated, as the population's counts are not known.
+        protection: ``"propose"`` tries the unprotected table, then the policy's protections in order, and takes the
+            first that meets the policy: an order fixed beforehand tells readers nothing, while a choice by utility
+            would; ``"none"`` judges the unprotected table; a method, ``"name:key=value"``, or ``{"name": …}`` is
+            applied and judged; a :class:`Release`, or a file or frame of one, is judged as given.
+        population: N, if the table is a sample from a population of that size: risk and population uniques are then
+            estimated, since the population's counts are unknown.
         name: what the table is called in the result.
-        seed: makes it reproducible; by default one of 128 bits is drawn, and kept in the record, which is as
-            confidential as the original. One below 2**96 is refused unless this is a trial.
-        trial: nothing of this is published: a short seed will do, a release made for a trial is judged, and what comes
-            of it is marked as a trial.
+        seed: makes the result reproducible. By default a seed of 128 bits is drawn and kept in the record, which is as
+            confidential as the original. A seed below 2**96 is refused unless this is a trial.
+        trial: nothing will be published: a short seed will do, trial releases may be judged, and the result is marked
+            as a trial.
         draws: population tables drawn for the estimated risk of a sample.
         options: those below.
 
     Keyword Args:
         statistics: percentages, rates and other statistics to publish beside the figures, by column, as
-            ``{"pct": "percentage, over=sex"}``, or a TOML file of them: each is computed from the figures that are
-            published, where these are. Of a release that is judged, what its columns of statistics are.
+            ``{"pct": "percentage, over=sex"}``, or a TOML file of them: each is computed from published figures, where
+            these are available. For a given release, the definitions of its statistics columns.
         time_limit: seconds for each search for a protection, and for each audit (60; 600 for a pattern of
-            suppression); the best found by then is judged, and what is not finished is said and never called safe. None
-            lets all of it take its time.
+            suppression); the best found by then is judged; anything unfinished is reported and never called safe. None
+            sets no limit.
         workers: threads.
         progress: called as the work advances.
         by, value, contributor, …: how a file or frame is read, as for :func:`discreet.tabulate` and
@@ -135,7 +135,7 @@ def assess_subject(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Assessment:
-    """Run the sequence on an original that is laid out."""
+    """Run all steps on a prepared original."""
 
     def assessed(asked: Request) -> Assessment:
         return _Run(subject, asked, workers, progress).assessed()
@@ -195,7 +195,7 @@ class _Run:
         self.case = with_safe(Case.of(subject, request.policy, None if own else request.statistics), self.effort)
 
     def assessed(self) -> Assessment:
-        """Go the whole path."""
+        """Run all steps."""
         case, protection = self.case, self.request.protection
         tried: list[Candidate] = []
         verdict: Verdict
@@ -221,7 +221,7 @@ class _Run:
         return Assessment(case.subject, case.policy, verdict, *found, remedy=remedy)
 
     def _remedy(self, best: _Judged) -> str:
-        """Say what would let a release pass that is withheld only because its protection shows that it was needed."""
+        """Say what would let a release pass that is withheld only because being protected gives it away."""
         if best.protected is None or {one.name for one in failed(best.checks)} != {"dr"}:
             return ""
         if not self._judge(best.protected.release, best.protected).meets:
@@ -247,8 +247,8 @@ class _Run:
     def _proposed(self, protected: bool) -> tuple[_Judged | None, list[Candidate]]:
         """Try the policy's protections in their order, and return the first that meets it, or failing that, the first.
 
-        Neither the draw nor its utility decides: what is taken depends on the policy. That those before it do not meet
-        it depends on the true counts, so nothing is claimed of a later one to readers who know the method.
+        Neither the draw nor its utility decides; the policy's order does. But whether earlier protections fail depends
+        on the true counts, so a later one carries no claim against readers who know the method.
         """
         tried: list[Candidate] = []
         best: _Judged | None = None
@@ -275,7 +275,7 @@ class _Run:
 
 
 def _candidate(allowed: Protection, why: str, judged: _Judged | None = None) -> Candidate:
-    """Return a protection of the policy with what became of it."""
+    """Return a protection of the policy and how it fared."""
     title = make_text(allowed.name, allowed.parameters)
     if judged is None:
         return Candidate(allowed.name, allowed.parameters, title, False, None, None, why)

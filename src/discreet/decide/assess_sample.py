@@ -1,4 +1,4 @@
-"""Sample tables: judged by the rules like any table, and by what several models say of the unknown population."""
+"""Sample tables: judged by the rules like any table, and by what several models say about the unknown population."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ from discreet.uniques.population_uniques import PopulationUniques, population_un
 from discreet.uniques.selection import Selection
 
 LEVEL = 0.05
-"""A model is rejected when samples drawn from it fit it as badly as this one with a smaller probability."""
+"""A model is rejected if samples drawn from it fit as badly as this one with a probability below this."""
 Margins = tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
 class ModelView:
-    """What a log-linear model, and the Pólya urn that fills as many cells, say of a sample; and whether it fits.
+    """What a log-linear model, and the Pólya urn that fills as many cells, say about a sample; and whether it fits.
 
     Attributes:
         name: the model in words.
         goodness: G² and its p; p is None for the saturated model, which cannot be tested.
         uniques: τ₁ of the model, and the criteria by which it would misjudge it.
         risk: R2 over populations of the model.
-        urn: R2 over populations of the urn whose |D̂| comes from the model; None for rejected models, and where there
-            are too few people to fill as many cells.
+        urn: R2 over populations of the urn whose |D̂| comes from the model; None for rejected models, and if there are
+            too few people to fill that many cells.
         urn_tau: how many sample uniques the urn leaves alone.
         rejected: why the data reject the model; empty where they do not.
     """
@@ -80,7 +80,7 @@ class ModelView:
 
     @property
     def fit(self) -> str:
-        """How well the model fits, in words."""
+        """The goodness of fit in words."""
         if self.goodness.p is None:
             return "repeats the sample, cannot be tested"
         test = f"G² = {self.goodness.g2:,.4g} on {self.goodness.df:,} df, p = {brief(self.goodness.p, 2)}"
@@ -103,7 +103,7 @@ class ModelView:
 
 @dataclass(frozen=True, eq=False)
 class SampleEvidence:
-    """What is estimated of a sample table: R2 and the population uniques, under all models that the data do not reject.
+    """What is estimated from a sample table: R2 and population uniques, under all models that the data do not reject.
 
     Attributes:
         models: the models, the rejected ones too, the simplest first and the sample's own pattern last.
@@ -130,13 +130,13 @@ class SampleEvidence:
 
     @property
     def model_error(self) -> float:
-        """Half the distance between the models that the data do not reject: what the choice of a model is worth."""
+        """Half the spread of the models that the data do not reject: the uncertainty due to the choice of a model."""
         means = [found.mean for view in self.accepted for _, found in view.estimates]
         return (max(means) - min(means)) / 2
 
     @property
     def error(self) -> float:
-        """What is added to the worst estimate: the model error, and what single populations and drawing may add."""
+        """The margin added to the worst estimate: model error, spread of single populations, and Monte Carlo error."""
         return self.model_error + most(self.risk) - self.risk.mean
 
     @property
@@ -201,11 +201,11 @@ def assess_sample(
 ) -> Assessment:
     """Judge a sample table: its counts by the policy's rules, like those of any table, and its people by estimates.
 
-    A sample count is in print like any other, so the rules, the audit and the limits on what can be worked out
-    apply to it as they stand. R2 and the number of population uniques depend on the population and are estimated, under
-    every model that the data do not reject; the worst is held against the limits. A protected sample says no more about
-    the population than the sample does, so R2 is not estimated anew; the sample uniques that nobody can recognise any
-    more do not count. ``assessed`` is the path of a table that is not a sample.
+    A sample count is published like any other, so the rules, the audit and the limits on what can be worked out apply
+    to it unchanged. R2 and the number of population uniques depend on the population and are estimated under every
+    model that the data do not reject; the worst estimate is compared with the limits. A protected sample says no more
+    about the population than the sample does, so R2 is not estimated again; sample uniques that nobody can recognise
+    any more do not count. ``assessed`` does what is the same for tables that are not samples.
     """
     table, policy = subject.table, request.policy
     if table is None:
@@ -257,15 +257,15 @@ def gathered(subject: Subject, request: Request, workers: int | None, progress: 
 
 
 def most(found: Estimate) -> float:
-    """Return how large R2 may be under a model: its mean, and two deviations of single populations and of drawing.
+    """Return how large R2 may be under a model: its mean plus twice the deviation of populations and of drawing.
 
-    There is one population, whose R2 differs from the mean over all that fit.
+    There is only one true population, and its R2 differs from the mean over all that fit.
     """
     return found.mean + 2 * (found.sd + found.mc_error)
 
 
 def _estimated(found: SampleEvidence, request: Request, recognised: int) -> list[Check]:
-    """Hold the estimates against the limits."""
+    """Compare the estimates with the limits."""
     limits, checks, risk = request.policy.limits, [], found.risk
     rejected = " (the data reject every model tried, so nothing rests on one)" if found.unexplained else ""
     if limits.r2 is not None:
@@ -306,7 +306,7 @@ def _recognised(subject: Subject, made: Assessment) -> int:
 def model_views(table: Table, population: int, selection: Selection, drawing: dict[str, Any]) -> tuple[ModelView, ...]:
     """Fit, test and use the models from independence to the saturated one.
 
-    Those between are the ones that the selection for population uniques went through, and all interactions of two, of
+    The models in between are those that the selection for population uniques visited, and all interactions of two,
     three, … dimensions. A model is rejected when G² or the criterion B₂ of Skinner and Shlomo says that it does not
     fit. Models that cannot be fitted, or repeat the sample, are left out; the saturated one, which is the sample's own
     pattern, is always there.

@@ -28,7 +28,7 @@ Protect: TypeAlias = "Literal['propose', 'none'] | str | Mapping[str, Any] | Met
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked of an assessment, apart from the table.
+    """The settings of an assessment, apart from the table.
 
     Each search and each audit may take ``time_limit`` seconds, and all of them together ``within``.
     """
@@ -46,7 +46,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A protection that was tried, what it leaves of the table, and whether it meets the policy."""
+    """A protection that was tried, the utility it keeps, and whether it meets the policy."""
 
     method: str
     parameters: Mapping[str, object]
@@ -70,13 +70,13 @@ class Assessment(Recorded):
         checks: every requirement of the policy, whether it is met, and why.
         sensitivity: what the rules found in the original.
         before: R1 of the original, for counts.
-        evidence: release, audit, risk after and loss; of a sample table the risk is in ``sample``.
+        evidence: release, audit, risk after and loss; for a sample table the risk is in ``sample``.
         protected: what the protection changed, where one was applied.
         candidates: the protections that were tried, where one was to be proposed.
         sample: estimated risk and uniques under all models, for a sample table.
-        record: what is needed to make the same assessment again.
-        trial: true where nothing of it is published.
-        remedy: what would let a table pass that is withheld, where that is known.
+        record: what is needed to repeat the assessment.
+        trial: true if nothing from it will be published.
+        remedy: what would let a withheld table pass, where that is known.
     """
 
     subject: Subject
@@ -96,14 +96,14 @@ class Assessment(Recorded):
 
     @property
     def release(self) -> Release | None:
-        """What may be published; None where nothing may be. That of a trial is marked as one."""
+        """What may be published, or None; a trial's release is marked as such."""
         if self.verdict == "withhold":
             return None
         return self.evidence.release.as_trial() if self.trial else self.evidence.release
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why, in words: what is wrong if the table is withheld, what was checked otherwise."""
+        """The reasons in words: what is wrong if the table is withheld, and otherwise what was checked."""
         wrong = failed(self.checks)
         return tuple(one.text for one in (wrong or self.checks))
 
@@ -124,7 +124,7 @@ class Assessment(Recorded):
         return "" if self.evidence.risk is None else self.evidence.risk.sentence
 
     def cells(self, n: int | None = 20) -> list[dict[str, Any]]:
-        """Return the sensitive cells as plain data, those of which most is known first, each with its proof."""
+        """Return the sensitive cells as plain data, the best known first, each with its proof."""
         return [] if self.sensitivity is None else cell_rows(self.sensitivity, self.evidence, n)
 
     def to_dict(self) -> dict[str, Json]:
@@ -159,7 +159,7 @@ class Assessment(Recorded):
         }
 
     def to_frame(self, backend: Backend | None = None) -> Any:
-        """Return what may be published as a frame, pandas or polars as the table came."""
+        """Return what may be published as a frame: pandas or polars, like the input."""
         if self.release is None:
             raise RequestError("nothing may be published, so there is no frame of it; see the reasons")
         decimals = max(part.decimals for part in self.release.parts())
@@ -197,7 +197,7 @@ class Assessment(Recorded):
 
 
 CELLS = 1000
-"""How many of the worst cells the plain data list: what a report can show, while JSON stays below some MB."""
+"""How many of the worst cells the plain data list: enough for a report, and a few MB of JSON."""
 
 
 class _Result(Protocol):

@@ -1,15 +1,14 @@
-"""What the choice to protect a table reveals: somewhere in it something was found that may not be published.
+"""What the choice to protect a table reveals: something in it must not be published.
 
-A table that is published as it is when nothing in it is sensitive, and protected otherwise, tells by being protected
-that a sensitive cell is there. Where a single figure can hide one, the reader knows which. Given the figures y, all
-made independently, let s_j be the probability that cell j is small. Then a reader who sees the cell i protected weighs
-its values by p(v | y)·P(protected | v, y), where the last factor is 1 if v itself is small, and otherwise between
-q = 1 − Π_{j≠i} (1 − s_j) and 1: the other cells, or something else that the policy asks for, may have been the reason.
-The bits told here are the least over all such weights.
+If tables without sensitive cells are published unchanged, a protected table must contain a sensitive cell. If only one
+figure can hide it, the reader knows which. Given the figures y, all made independently, let s_j be the probability that
+cell j is small. Then a reader who sees the cell i protected weighs its values by p(v | y)·P(protected | v, y), where
+the last factor is 1 if v itself is small, and otherwise between q = 1 − Π_{j≠i} (1 − s_j) and 1: the other cells, or
+another requirement of the policy, may have been the reason. The bits reported here are the least over all such weights.
 
-That a release met the policy tells something too, where that depends on the true counts and not on the published
-figures alone. The limit on R2 rules originals out; their chance is bounded (:mod:`discreet.decide.passing_r2`). Of a
-protection that was taken because others before it did not meet the policy, nothing is claimed to readers who know it.
+That a release met the policy is informative too, if that depends on the true counts and not on the published figures
+alone. The limit on R2 rules originals out; their chance is bounded (:mod:`discreet.decide.passing_r2`). A protection
+that was taken because earlier ones did not meet the policy carries no claim against readers who know the policy.
 """
 
 from __future__ import annotations
@@ -37,11 +36,11 @@ WIDE = 2_000
 
 @dataclass(frozen=True)
 class Choice:
-    """What readers know of how a release came to be published, beside its method.
+    """What readers know about how a release came to be published, apart from its method.
 
     Attributes:
-        protected: the table would have been published as it is if that met the policy.
-        later: protections that the policy lists before did not meet it.
+        protected: the table would have been published unchanged if that met the policy.
+        later: protections that come earlier in the policy did not meet it.
     """
 
     protected: bool = False
@@ -49,7 +48,7 @@ class Choice:
 
 
 ASKED = Choice()
-"""A method that somebody asked for, whatever the table."""
+"""A method that was requested regardless of the table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +70,7 @@ class Outsider:
 
     @classmethod
     def of(cls, audited: Audit, policy: Policy, choice: Choice, cells: int) -> Outsider:
-        """See what the figures leave open."""
+        """Work out what the figures leave open."""
         shape, ranges, limit = Shape.of(audited.findings.equations), None, policy.limits.r2
         limited = limit is not None and cells > 1
         if limited:
@@ -86,7 +85,7 @@ class Outsider:
 
     @property
     def least(self) -> float:
-        """The least count that can be small: a 0 is where zeros are unsafe."""
+        """The smallest count that can be small: 0 if zeros are unsafe, otherwise 1."""
         return 0.0 if self.policy.zeros == "unsafe" else 1.0
 
     def small(self, values: IntArray) -> npt.NDArray[np.bool_]:
@@ -95,7 +94,7 @@ class Outsider:
 
     @property
     def told(self) -> bool:
-        """Whether a release that passes may narrow intervals further than its figures do."""
+        """Whether the fact that a release passed may narrow intervals beyond its figures."""
         # A table with nobody in it is refused: where the figures leave it possible, being published rules it out.
         nobody = bool((self.audited.findings.equations.lower <= 0).all())
         alone = self.choice.protected and self._other_reasons and self._small_cells().size < 2
@@ -105,8 +104,8 @@ class Outsider:
     def only_small(self) -> int:
         """The row of the audit of the only cell that can be small, -1 where there are several or none.
 
-        Of a table that was protected because something in it is small, a reader takes that cell to be it. Where the
-        policy has other reasons to protect a table, nobody can be sure of it.
+        If a table was protected because something in it is small, a reader concludes that it is this cell, unless the
+        policy has other reasons to protect a table.
         """
         if self._other_reasons or not self.choice.protected:
             return -1
@@ -120,8 +119,8 @@ class Outsider:
     def may_be_small(self) -> IntArray:
         """Return the rows of the audit of figures that can be small.
 
-        Limits are held against all of them, not only against those that are small in truth: whether a release passes
-        then depends on what is published, and tells nothing else.
+        Limits apply to all of them, not only to those that are really small: whether a release passes then depends only
+        on what is published, and reveals nothing more.
         """
         findings = self.audited.findings
         if self.policy.rules.threshold is None:
@@ -141,11 +140,11 @@ class Outsider:
 class Reasons:
     """Why a release was published: how likely each cell is small, and how likely the policy was met, to readers.
 
-    ``sure`` is true where some figure says of itself that it is small: then being protected tells nothing. ``laws`` are
+    ``sure`` is true if some figure is visibly small: being protected then reveals nothing. ``laws`` are
     those of cells that no published sum ties, each with its values and their probabilities, ``small`` says which of the
     values are small, ``logs`` is log(1 − s) of each, and ``none`` their sum over all cells. ``case`` numbers them by
-    position, -1 where it has none, and ``single`` has the bits that each leaves. ``known`` is false where nothing can
-    be said. ``failing`` is at most the chance that an original behind the figures would not have been published so.
+    position, -1 where it has none, and ``single`` has the bits that each leaves. ``known`` is false if nothing can be
+    claimed. ``failing`` is at most the chance that an original behind the figures would not have been published so.
     """
 
     reader: Outsider
@@ -201,7 +200,7 @@ class Reasons:
 
     @property
     def bounds(self) -> bool:
-        """Whether at least so many bits are left, and perhaps more."""
+        """Whether the bits are a lower bound."""
         return bool(self.failing) or self.tells
 
     def bits(self, entry: IntArray, bits: FloatArray) -> FloatArray:
@@ -224,7 +223,8 @@ class Reasons:
     def bits_of_sums(self, release: Release) -> FloatArray:
         """Return the bits left of all sums that may be small, and that nothing is published about.
 
-        Such a sum is asked about where it is sensitive in truth. Held against all of them, limits tell nothing of that.
+        Such a sum is asked about if it is really sensitive. Applied to all of them, the limits reveal nothing about
+        that.
         """
         if not self.known or not self.tells:
             return np.zeros(0)
@@ -303,7 +303,7 @@ def _failing(reader: Outsider, lone: IntArray, laws: list[tuple[IntArray, FloatA
 
 
 def _least(weights: FloatArray, shares: FloatArray) -> float:
-    """Return the least entropy if every weight is lowered to a share of itself between the one given and 1.
+    """Return the least entropy if every weight is multiplied by a factor between the given one and 1.
 
     Along each weight the entropy rises and then falls, so it is least where all shares are at an end. Where they
     are too many to try, H′ ≥ q·H + log q for the least share q, and H′ ≥ H − h(δ) − δ·log m for m values, if a share

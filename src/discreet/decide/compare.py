@@ -49,10 +49,10 @@ from discreet.table.statistic_reader import definitions_of
 class Comparison(Recorded):
     """Methods side by side: risk against utility, the efficient frontier, and a recommendation.
 
-    ``points`` are in the order of the grid, the table as it is first. ``frontier`` holds the points that no other one
-    beats in risk and utility together. ``proposed`` is the first protection in the policy's order that meets it, which
-    an assessment proposes. ``record`` is what is needed to make the same comparison again, of an original that came
-    from ``source``.
+    ``points`` are in the order of the grid, the unprotected table first. ``frontier`` holds the points that no other
+    one beats in risk and utility together. ``proposed`` is the first protection in the policy's order that meets it,
+    which an assessment proposes. ``record`` is what is needed to repeat the comparison of an original that came from
+    ``source``.
     """
 
     subject: Subject
@@ -71,15 +71,15 @@ class Comparison(Recorded):
         return efficient([(self._risk(p), p.figure("utility")) for p in self.points])
 
     def _risk(self, point: Measured) -> float | None:
-        """Return what stands on the axis of risk: R2 of counts, the share of known sensitive cells of magnitudes."""
+        """Return the value on the risk axis: R2 for counts, the share of known sensitive cells for magnitudes."""
         return point.figure("determined" if self.subject.magnitudes else "r2")
 
     @property
     def recommended(self) -> int | None:
-        """The number of the point to take, as an assessment does: the table as it is, or the policy's first that fits.
+        """The point that an assessment takes: the unprotected table, or the policy's first protection that meets it.
 
-        Where not all of the policy's protections are compared, it is the one that meets the policy and keeps most of
-        the table.
+        If not all of the policy's protections are compared, it is the one with the highest utility that meets the
+        policy.
         """
         if self.policy.as_is == "if safe" and not self.points[0].faults:
             return 0
@@ -92,7 +92,7 @@ class Comparison(Recorded):
 
     @property
     def _best(self) -> int | None:
-        """The number of the protection that meets the policy and keeps most of the table."""
+        """The number of the protection with the highest utility that meets the policy."""
         fit = [i for i, point in enumerate(self.points) if i and not point.faults]
         best = {i: (self.points[i].figure("utility") or 0.0, -(self._risk(self.points[i]) or 0.0)) for i in fit}
         return max(fit, key=lambda i: best[i]) if fit else None
@@ -119,7 +119,7 @@ class Comparison(Recorded):
 
     @property
     def _unlisted(self) -> str:
-        """Name the protection that keeps most of the table, where the policy does not propose it."""
+        """Name the protection with the highest utility, if the policy does not propose it."""
         best = self._best
         if best is None or best == self.recommended or self._listed(self.points[best].point):
             return ""
@@ -255,17 +255,18 @@ def compare(
         policy: rules and limits that decide what is sensitive, and which methods meet it.
         draws: releases drawn of every random method.
         audits: how many of them are audited.
-        seed: makes it reproducible, and may be short, as none of the draws is published; by default one of 128
-            bits is drawn. A method's figures do not depend on which others are compared.
-        resume: a folder in which every finished point is kept; an interrupted comparison goes on from there.
+        seed: makes the result reproducible, and may be short, since no draw is published; by default 128 bits are
+            drawn. A method's figures do not depend on which others are compared.
+        resume: a folder that keeps every finished point; an interrupted comparison resumes from there.
         name: what the table is called.
         options: those below.
 
     Keyword Args:
-        statistics: statistics wanted beside the figures, as for :func:`discreet.assess`; what each method keeps of them
-            is measured, and suppression is tried with them dropped, kept where that is safe, coarser, and as ranges.
-        time_limit: seconds for each search and each audit (60; 600 for a pattern of suppression); what is not
-            finished then does not meet the policy.
+        statistics: statistics wanted beside the figures, as for :func:`discreet.assess`; the share that each method
+            keeps is measured, and suppression is tried with statistics dropped, kept where safe, coarsened, and as
+            ranges.
+        time_limit: seconds for each search and each audit (60; 600 for a pattern of suppression); a method that is
+            unfinished by then does not meet the policy.
         workers: threads.
         progress: called as the work advances.
         by, value, contributor, …: how a file or frame is read, as for :func:`discreet.assess`.
@@ -296,7 +297,7 @@ def compare_points(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Comparison:
-    """Compare the points of a grid, the table as it is first, on an original that was read."""
+    """Compare the points of a grid, the unprotected table first, on an opened original."""
     subject, start = Subject.opened(source), time.monotonic()
     policy.refuse_silence(magnitudes=subject.magnitudes)
     case = Case.of(subject, policy, plan.statistics)
@@ -360,7 +361,7 @@ class _Kept:
         return self.folder / f"{point.name}-{digest({**self.about, **point.to_dict()})[:32]}.json"
 
     def load(self, point: GridPoint) -> Measured | None:
-        """Return a finished point; what cannot be read is measured anew."""
+        """Return a finished point; one that cannot be read is measured again."""
         file = self._file(point)
         if not os.path.exists(file):
             return None
@@ -371,6 +372,6 @@ class _Kept:
             return None
 
     def save(self, made: Measured) -> None:
-        """Keep a finished point, whole or not at all; what failed is tried again."""
+        """Keep a finished point, atomically; points that failed are tried again next time."""
         if not made.error:
             write_text(self._file(made.point), json.dumps(made.to_dict(), allow_nan=False) + "\n", private=True)

@@ -40,7 +40,7 @@ class GridPoint:
 
     @property
     def title(self) -> str:
-        """The method as people read it."""
+        """The method in readable form."""
         return make_text(self.name, dict(self.parameters)) if self.name != "none" else "none (as it is)"
 
     def to_dict(self) -> dict[str, Json]:
@@ -49,7 +49,7 @@ class GridPoint:
 
 
 NONE = GridPoint("none")
-"""The table as it is, with which every method is compared."""
+"""The unprotected table, the baseline of every comparison."""
 
 
 def grid_of(given: Any, policy: Policy, magnitudes: bool) -> tuple[GridPoint, ...]:
@@ -129,17 +129,17 @@ USUAL_COUNTS: tuple[Mapping[str, Any], ...] = (
     {"name": "bernoulli-sample", "rate": [0.9, 0.5]},
     {"name": "simulation"},
 )
-"""What counts are usually protected with."""
+"""The usual protections for counts."""
 USUAL_MAGNITUDES: tuple[Mapping[str, Any], ...] = (
     {"name": "suppress"},
     {"name": "tabular-adjustment", "time_limit": 10.0},
 )
-"""What magnitudes are usually protected with."""
+"""The usual protections for magnitudes."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A mean over draws and its Monte Carlo error, 0 for a method that leaves nothing to chance."""
+    """A mean over draws and its Monte Carlo error, 0 for a deterministic method."""
 
     mean: float
     mc_error: float = 0.0
@@ -167,16 +167,16 @@ class Figure:
 ERRORS = ("hellinger", "mean_absolute_error", "mean_squared_error")
 FIGURES = ("r2", "utility", *ERRORS, "worst_dr", "determined", "known")
 BESIDE = ("statistics", "statistic_error")
-"""What is measured of statistics beside the figures, where some are wanted."""
+"""What is measured about statistics beside the figures, if any are wanted."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What a method does: risk, utility and errors over its draws; what can be worked out, over audited releases.
+    """The effect of a method: risk, utility and errors over its draws; what can be worked out, over audited releases.
 
     Attributes:
         r2: R2 over the draws; None for magnitudes.
-        utility: 1 − HD/√N over the draws; for magnitudes, the share of the amounts that is left.
+        utility: 1 − HD/√N over the draws; for magnitudes, the share of the amounts that is kept.
         worst_dr: the largest 1/H of a sensitive cell to a reader who knows the method; infinite where one is known, or
             where it is not shown.
         determined: the share of the sensitive cells that are known exactly.
@@ -184,7 +184,7 @@ class Measured:
         statistics: the share of the statistics wanted beside it that are published, and how far they are from the true
             ones on average (``statistic_error``), where some are wanted.
         extremes: the worst of every audited release: most known cells, least width, largest DR, levels missed.
-        faults: what the policy objects to in one of them or in their mean; nothing where it is met.
+        faults: what the policy objects to in one of them or in their mean; empty if it is met.
         error: why the method could not be applied.
     """
 
@@ -254,9 +254,9 @@ class ComparisonPlan:
 
 
 def measure(case: Case, point: GridPoint, plan: ComparisonPlan, choice: Choice = ASKED) -> Measured:
-    """Measure one method on one table; what cannot be applied says why.
+    """Measure one method on one table; if it cannot be applied, say why.
 
-    ``choice`` is what readers know of why it is taken; by default somebody asks for it, whatever the table.
+    ``choice`` is what readers know about why it was taken; by default it was requested regardless of the table.
     """
     try:
         case, parameters = _with_alternative(case, point, plan)
@@ -269,7 +269,7 @@ def measure(case: Case, point: GridPoint, plan: ComparisonPlan, choice: Choice =
 
 
 def _with_alternative(case: Case, point: GridPoint, plan: ComparisonPlan) -> tuple[Case, dict[str, Json]]:
-    """Return what is done with statistics beside a method's figures, where it is not the usual, and its parameters."""
+    """Return the unusual treatment of statistics beside a method's figures, if any, and the method's parameters."""
     parameters = dict(point.parameters)
     way = parameters.pop("statistics", None)
     if way is None or case.beside is None:
@@ -286,7 +286,7 @@ def _with_alternative(case: Case, point: GridPoint, plan: ComparisonPlan) -> tup
 
 
 def with_alternatives(points: Sequence[GridPoint], statistics: Mapping[str, object]) -> tuple[GridPoint, ...]:
-    """Return points with all that can be done with statistics beside suppressed figures, where some are wanted."""
+    """Return the points with every treatment of statistics beside suppressed figures, if any are wanted."""
     found: list[GridPoint] = []
     for point in points:
         ways = ALTERNATIVES if statistics and point.name == "suppress" and "statistics" not in point.parameters else ()
@@ -334,7 +334,7 @@ def _evidence(
 def _drawn(
     case: Case, method: Method | None, plan: ComparisonPlan, seed: np.random.SeedSequence, evidences: list[Evidence]
 ) -> dict[str, Figure | None]:
-    """Return risk, utility and errors, over many draws where the method has a law of its own."""
+    """Return risk, utility and errors; over many draws if the method is random."""
     table = case.subject.table
     if isinstance(method, RandomMethod) and table is not None and plan.draws > 1:
         from discreet.evaluate.expected import expected_risk

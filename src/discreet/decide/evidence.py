@@ -1,4 +1,4 @@
-"""The evidence about one release: what can be worked out of it, and what is left of the table."""
+"""The evidence about one release: what can be worked out from it, and how much of the table it keeps."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from discreet.utility.statistic_loss import StatisticLoss
 class Evidence:
     """All that was found about one release.
 
-    ``told`` is true where readers who know the policy may learn more from its passing than the figures tell, and
-    ``reader`` says against whom intervals are shown, a key of :data:`~discreet.decide.verdict.READERS`. ``exact`` is
-    the share of the release's figures that are published exactly or can be worked out. ``statistics`` is what it keeps
-    of the statistics wanted beside it, and ``objections`` what the audit finds wrong with those that are there.
+    ``told`` is true if readers who know the policy may learn more from its passing than from the figures, and
+    ``reader`` says against whom intervals hold, a key of :data:`~discreet.decide.verdict.READERS`. ``exact`` is the
+    share of the release's figures that are published exactly or can be worked out. ``statistics`` says how much it
+    keeps of the statistics wanted beside it, and ``objections`` what the audit finds wrong with the published ones.
     """
 
     release: Release
@@ -60,7 +60,7 @@ def gather(
     proofs: int = PROOFS,
     choice: Choice = ASKED,
 ) -> Evidence:
-    """Audit a release, and measure its risk and what it lost; readers know how it came to be published (``choice``)."""
+    """Audit a release, and measure its risk and loss; readers know how it came to be published (``choice``)."""
     subject, policy = case.subject, case.policy
     release = release if case.beside is None else case.beside.beside(release)
     # What follows from the figures tells nothing; it is checked against them and left out.
@@ -117,13 +117,13 @@ def _told(case: Case, release: Release) -> Release:
 
 
 def _stated(part: Figures) -> bool:
-    """Say whether figures were made one by one: then knowing the method reveals no more than they do."""
+    """Say whether every figure was made independently: knowing the method then reveals nothing more."""
     known = [stated or kind.summed for stated, kind in zip(part.stated, part.kinds, strict=True)]
     return all(known[i] for i in np.unique(part.kind))
 
 
 def _kept(subject: Subject, parts: tuple[Figures, ...]) -> float:
-    """Return the share of the published amounts that is left: 1 less what is hidden or moved, over all figures."""
+    """Return the share of the amounts that is kept: 1 less the share that is hidden or moved, over all figures."""
     amounts = subject.amounts()
     truth = np.abs(amounts)
     total = float(truth.sum())

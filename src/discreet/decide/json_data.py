@@ -78,12 +78,12 @@ def _statistic_data(column: StatisticColumn) -> dict[str, Json]:
 
 
 def plain_settings(given: Mapping[str, object]) -> dict[str, Json]:
-    """Return parameters by name as JSON can write them."""
+    """Return named parameters as JSON values."""
     return {str(key): plain(item) for key, item in given.items()}
 
 
 def plain(value: object) -> Json:
-    """Return a parameter as JSON can write it."""
+    """Return a parameter as a JSON value."""
     if isinstance(value, dict):
         return plain_settings(value)
     if isinstance(value, list | tuple):
@@ -107,7 +107,7 @@ def sensitive_data(found: Sensitivity | None) -> dict[str, Json] | None:
 
 
 def cell_rows(found: Sensitivity, evidence: Evidence, n: int | None) -> list[dict[str, Json]]:
-    """Return sensitive cells with what a reader knows of each, the worst first."""
+    """Return sensitive cells with what a reader knows about each, the worst first."""
     known, here = evidence.known, found.tabulation
     low, high = known.must
     dr = known.dr
@@ -147,7 +147,7 @@ def cell_rows(found: Sensitivity, evidence: Evidence, n: int | None) -> list[dic
 
 
 def _reason(found: Sensitivity, i: int) -> str:
-    """Say why a cell is sensitive, each rule once: what holds for contributors is not told again of holdings."""
+    """Say why a cell is sensitive, each rule once: a reason given for contributors is not repeated for holdings."""
     told: dict[str, str] = {}
     for rule, figures, finding in found.broken(i):
         told.setdefault(rule.name, rule.reason(figures, finding, i))

@@ -1,4 +1,4 @@
-"""What readers know of every sensitive cell: an outsider, and respondents with all that they contributed."""
+"""What readers know about every sensitive cell: an outsider, and respondents with all their contributions."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from discreet.table.space import WHOLE, space_of
 from discreet.table.stakes import ONE_CELL, contributes
 
 STATES = ("exact", "determined", "unfinished", "interval")
-"""What a reader knows of a sensitive cell, the worst first; unfinished is also what the audit says nothing of."""
+"""What a reader knows about a sensitive cell, the worst first; "unfinished" includes what the audit did not judge."""
 
 
 @dataclass(frozen=True)
 class Rivals:
-    """The figures beside the sensitive cells that may be sensitive as far as a reader sees.
+    """The figures other than the sensitive cells that may be sensitive as far as a reader can tell.
 
     Limits hold for them too: passing reveals nothing about which ones are. ``dr`` is the largest 1/H, NaN where
     it is not shown, ``width`` the least width, and ``broken`` names the limits that are not kept.
@@ -46,9 +46,9 @@ class Known:
 
     ``cell`` numbers the cells of the tabulation, ``shown`` is how each is published, ``entry`` the row of the audit
     that judges it, -1 where none does, and ``rank`` its place among the sensitive cells, the most sensitive first.
-    ``bits`` is what a reader lacks who knows the method and takes all figures together, NaN where that is not shown;
-    of magnitudes, what the interval leaves if its values are equally likely. ``bound`` is true if at least so much is
-    left. ``faults`` says what the policy objects to, in the columns of :data:`~discreet.auditing.limits.FAULTS`, and
+    ``bits`` is what a reader lacks who knows the method and uses all figures jointly, NaN where that is not shown; for
+    magnitudes, what the interval leaves if its values are equally likely. ``bound`` is true if the bits are a lower
+    bound. ``faults`` says what the policy objects to, in the columns of :data:`~discreet.auditing.limits.FAULTS`, and
     ``must`` what the intervals must reach where levels are asked for. ``rivals`` are the other figures that may be
     sensitive.
     """
@@ -72,7 +72,7 @@ class Known:
         return disclosure_risk(self.bits)
 
     def wrong(self, *names: str) -> BoolArray:
-        """Say of each cell whether it has one of the faults."""
+        """Say for each cell whether it has one of the faults."""
         return np.asarray(self.faults[:, [FAULTS.index(name) for name in names]].any(axis=1), bool)
 
     @property
@@ -86,7 +86,7 @@ class Known:
         return int(np.isin(self.state, [STATES.index(state) for state in states]).sum())
 
     def worst(self) -> IntArray:
-        """Return the order in which cells are told: those of which most is known first."""
+        """Return the order in which cells are listed: the best known first."""
         return np.lexsort((self.rank, self.width, np.nan_to_num(self.bits, posinf=np.inf), self.state))
 
 
@@ -162,7 +162,7 @@ class Listed:
 
 
 def known_cells(case: Case, listed: Listed, audited: Audit, reader: Outsider | None) -> Known:
-    """Put together what a reader knows of every sensitive cell; of magnitudes, one who knows the figures only."""
+    """Put together what a reader knows about every sensitive cell; for magnitudes, one who knows the figures only."""
     policy, columns, figure, n = case.policy, audited.findings, listed.figure, case.cells.size
     if case.found is None or not n:
         none, nothing = np.zeros(0), np.zeros(0, np.int64)
@@ -209,13 +209,13 @@ def known_cells(case: Case, listed: Listed, audited: Audit, reader: Outsider | N
 
 
 def _states(single: BoolArray, finished: BoolArray) -> IntArray:
-    """Return what is known of cells that an audit judged: a single value, an interval, or nothing for sure."""
+    """Return what is known about cells that an audit judged: a single value, an interval, or nothing certain."""
     names = [STATES.index(name) for name in ("determined", "interval", "unfinished")]
     return np.select([single, finished], names[:2], names[2])
 
 
 def _rivals(reader: Outsider, release: Release, entry: IntArray, reasons: Reasons | None) -> Rivals:
-    """Judge the figures that may be sensitive and are not, and what the sums of published figures tell."""
+    """Judge the figures that may be sensitive but are not, and what the sums of published figures reveal."""
     columns, limits = reader.audited.findings, reader.policy.limits.of_figures
     rows = np.setdiff1d(reader.may_be_small(), entry)
     bits = columns.bits[rows] if reasons is None else reasons.bits(rows, columns.bits[rows])
@@ -254,9 +254,9 @@ def _entries(case: Case, audited: Audit) -> IntArray:
 
 @dataclass(frozen=True)
 class Inside:
-    """Whether respondents were tried, and what is to be said of what they know.
+    """Whether respondents were tried, and a note on what they know.
 
-    ``cells`` numbers the sensitive cells of which one of them knows too much.
+    ``cells`` numbers the sensitive cells about which one of them knows too much.
     """
 
     passed: bool
@@ -265,10 +265,10 @@ class Inside:
 
 
 def respondents_know(case: Case, release: Release, known: Known, **asked: Any) -> tuple[Known, Inside | None]:
-    """Return what the best informed reader knows of every sensitive cell, and what is to be said of respondents.
+    """Return what the best informed reader knows about every sensitive cell, and a note on respondents.
 
-    ``known`` is what an outsider knows; ``asked`` is what the audit is asked, which tables are said to fit, and how
-    long it may take.
+    ``known`` is what an outsider knows; ``asked`` holds the questions to the audit, tables claimed to fit, and its time
+    limit.
     """
     subject, policy = case.subject, case.policy
     if case.found is None or not contributes(subject.tabulation) or not known.cell.size:
@@ -302,7 +302,7 @@ def respondents_know(case: Case, release: Release, known: Known, **asked: Any) -
 
 
 def _narrowed(known: Known, worst: Findings, entry: IntArray, limits: Limits) -> Known:
-    """Return what is known with what the best informed respondent knows of each cell."""
+    """Return what is known, narrowed by what the best informed respondent knows about each cell."""
     has = entry >= 0
     rows = entry[has]
     of_cell = worst.subject[rows] == SUBJECTS.index("value")

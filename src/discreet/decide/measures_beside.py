@@ -1,11 +1,11 @@
 """Measures that means are computed from: numbers of records and other sums, suppressed and audited by the same rules.
 
-A mean times the number that it is of is the sum. So a mean is published where sum and number both are, and neither
-says more with it than without. The number of records beside a sum is judged by the rules for counts, another sum by
-those for magnitudes: a mean of a cell that one contributor dominates is hidden because its sum is. What is sensitive in
-either is suppressed, and the audit certifies each. Whatever fits the numbers fits with whatever fits the sums
-(:mod:`~discreet.decide.ledger.numbers_and_amounts`): both are told of the same crossing, cells that nobody is in have
-no row, and no mark hides a 0, which is checked.
+A mean times its number is the sum. So a mean is published where sum and number both are, and adds nothing to them. The
+number of records beside a sum is judged by the rules for counts, another sum by those for magnitudes: a mean of a cell
+that one contributor dominates is hidden because its sum is. What is sensitive in either is suppressed, and the audit
+certifies each. Fitting numbers and fitting sums are compatible
+(:mod:`~discreet.decide.ledger.numbers_and_amounts`): both are stated for the same crossing, empty cells have no row,
+and no mark hides a 0, which is checked.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from discreet.table.statistic import Statistic
 from discreet.table.tabulation import Tabulation
 
 RECORDS = "records"
-"""What definitions call the number of records."""
+"""The name of the number of records in definitions."""
 Protects: TypeAlias = Callable[[Tabulation, str | None], AuditedSuppression]
-"""Returns how a measure is suppressed: that of a response, or the number of records of a tabulation without any."""
+"""Returns how a measure is suppressed: that of a response, or the number of records of a tabulation without one."""
 
 
 class MeasuresBeside(NamedTuple):
-    """Measures beside the figures: as they are, and as they are published."""
+    """Measures beside the figures: the true ones and the published ones."""
 
     true: tuple[Figures, ...] = ()
     published: tuple[Figures, ...] = ()
@@ -49,7 +49,7 @@ def measures_beside(
 ) -> MeasuresBeside:
     """Return what statistics are computed from beside the figures, protected.
 
-    ``figure`` is the response that is published itself, None for counts, which have no measures beside them. Intervals
+    ``figure`` is the published response, None for counts, which have no measures beside them. Intervals
     of hidden figures must be as wide as ``width``.
     """
     needed = dict.fromkeys(name for one in wanted.values() for name in one.measures if name != figure)
@@ -89,7 +89,7 @@ def by_policy(policy: Policy) -> Protects:
 
 
 def by_method(method: object) -> Protects:
-    """Return how measures are suppressed beside what a method protects: by those of its rules that judge them."""
+    """Return how measures are suppressed beside a method's figures: by those of its rules that apply to them."""
 
     def protects(cells: Tabulation, response: str | None) -> AuditedSuppression:
         if not isinstance(method, Suppression):
@@ -114,7 +114,7 @@ def by_method(method: object) -> Protects:
 
 
 def _refuse_narrow(part: Figures, name: str, width: float | None) -> None:
-    """Refuse a measure of which a hidden figure is known more closely than it may be."""
+    """Refuse a measure with a hidden figure that can be narrowed down too far."""
     if width is None:
         return
     found = audit(part, limits=Limits(width), proofs=0).findings

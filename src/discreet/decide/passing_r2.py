@@ -24,14 +24,14 @@ from discreet.table.kinds import UNBOUNDED
 
 Weights = tuple[float, float, float]
 STEPS = np.geomspace(1e-4, 20.0, 120)
-"""The values of θ that are tried: any gives a bound, and steps of a tenth miss the best by little."""
+"""The values of θ that are tried: any gives a bound, and steps of a tenth come close to the best."""
 
 
 @dataclass(frozen=True, eq=False)
 class Ranges:
     """The least and the largest count of every cell that somebody can be in, and what is published of it.
 
-    ``fixed`` cells are empty for sure; ``cells`` is the number K of all.
+    ``fixed`` cells are certainly empty; ``cells`` is the number K of all cells.
     """
 
     low: FloatArray
@@ -87,14 +87,14 @@ class Ranges:
         return float(1 - H.min() / np.log(self.cells))
 
     def ceiling(self, weights: Weights) -> float:
-        """Return what R2 is at most, whatever the counts within their ranges are."""
+        """Return an upper bound on R2 over all counts within their ranges."""
         return float(np.dot(weights, (self.zeros, self.concentration, self.size)))
 
 
 def chance_of_failing(
     ranges: Ranges, weights: Weights, limit: float, laws: list[tuple[IntArray, FloatArray, int]], certain: FloatArray
 ) -> float:
-    """Return at most the chance that R2 of the original behind independent figures is above a limit.
+    """Return an upper bound on the probability that R2 of the original behind independent figures is above a limit.
 
     ``laws`` are values of counts with their probabilities, and of how many cells; ``certain`` counts are published.
     """

@@ -1,4 +1,4 @@
-"""Policies: what an agency calls sensitive, how much may be known, and which protections it allows.
+"""Policies: what an agency calls sensitive, how much readers may know, and which protections it allows.
 
 A policy is a TOML file or one of the named profiles. It is checked whole: every unknown key and impossible value is
 named with its line before anything is assessed.
@@ -38,14 +38,14 @@ Levels = Literal["never", "magnitudes", "always"]
 
 
 class _Where(TypedDict):
-    """Whom a rule looks at."""
+    """To whom a rule applies."""
 
     level: LevelName
     weighted: bool
 
 
 class CheckedPart(BaseModel):
-    """What the parts of policies and plans share: nothing unknown, nothing changed afterwards, no switch for a number.
+    """What the parts of policies and plans share: no unknown keys, immutable, no switch in place of a number.
 
     ``threshold = true`` is not a threshold of 1, which would call nothing sensitive.
     """
@@ -101,10 +101,10 @@ class Rules(CheckedPart):
 
 
 class Accepted(CheckedPart):
-    """The limits of a policy: how much may be known of what is published. One that is not given is not checked.
+    """The limits of a policy: how much readers may know. A limit that is not given is not checked.
 
     Attributes:
-        r2: the largest R2 (after protection; of a sample table its estimate).
+        r2: the largest R2 (after protection; for a sample table, its estimate).
         dr: the largest disclosure risk 1/H of a sensitive cell, to a reader who knows the method.
         width: the least width of the interval of a sensitive cell.
         tau: the largest expected number of population uniques among the sample uniques.
@@ -123,7 +123,7 @@ class Accepted(CheckedPart):
         return Limits(self.width, self.dr)
 
     def met(self, name: Literal["r2", "tau"], value: float) -> bool:
-        """Say whether a figure of the whole table is within its limit; without a limit it is."""
+        """Say whether a figure of the whole table is within its limit, if it has one."""
         limit: float | None = getattr(self, name)
         return limit is None or value <= limit
 
@@ -131,7 +131,7 @@ class Accepted(CheckedPart):
 class Protection(BaseModel):
     """A protection that the agency allows: the name of a method, and its parameters.
 
-    ``only`` says that it is for tables of counts, or for magnitudes, where it is not for both.
+    ``only`` restricts it to tables of counts or of magnitudes.
     """
 
     model_config = ConfigDict(extra="allow", frozen=True)
@@ -164,11 +164,11 @@ class Protection(BaseModel):
 class Policy(CheckedPart):
     """Rules, limits, weights and allowed protections of an agency.
 
-    ``protections`` are tried in their order when one is to be proposed; ``allow`` says whether others may be asked for.
-    ``as_is`` says whether a table in which nothing is sensitive is published as it is. Then one that is protected tells
-    by it that something in it is; with ``"never"`` all tables are protected, and it reveals nothing.
-    ``insiders`` says which respondents are judged as readers, each with all that they contributed: all of them, those
-    who are alone in a cell (``"singletons"``), or ``"none"``, which every verdict then says.
+    ``protections`` are tried in order when one is to be proposed; ``allow`` says whether others may be requested.
+    ``as_is`` says whether a table without sensitive cells is published unprotected. If so, a protected table reveals
+    that it has some; with ``"never"`` all tables are protected, which reveals nothing. ``insiders`` says which
+    respondents are judged as readers, each with all their contributions: all of them, those who are alone in a cell
+    (``"singletons"``), or ``"none"``, which every verdict then mentions.
 
     >>> policy = Policy.load("default")
     >>> policy.rules.threshold, policy.limits.levels
@@ -219,16 +219,16 @@ class Policy(CheckedPart):
         return made
 
     def asks(self, *, magnitudes: bool) -> bool:
-        """Say whether anything is asked of tables of magnitudes, or of counts, that are not samples.
+        """Say whether the policy asks anything of tables of magnitudes, or of counts, that are not samples.
 
-        Other limits hold for sensitive cells, and without a rule there are none.
+        Other limits apply to sensitive cells, and without a rule there are none.
         """
         if self.judges(magnitudes):
             return True
         return not magnitudes and (self.rules.group_disclosure is not None or self.limits.r2 is not None)
 
     def refuse_silence(self, *, magnitudes: bool) -> None:
-        """Refuse to judge a table of which the policy asks nothing: it would pass whatever is in it."""
+        """Refuse to judge a table of which the policy asks nothing: it would pass whatever it contains."""
         if not self.asks(magnitudes=magnitudes):
             what, remedy = ("magnitudes", "p_percent = 10") if magnitudes else ("counts", "threshold = 3")
             raise RequestError(
@@ -268,17 +268,17 @@ class Policy(CheckedPart):
         return found
 
     def allows(self, method: str, magnitudes: bool) -> bool:
-        """Say whether a table may be protected by a method: any, or one of those listed, whatever its parameters."""
+        """Say whether the policy allows a method: any, or one of those listed, whatever its parameters."""
         return self.allow == "any" or method in {one.name for one in self.protections if one.suits(magnitudes)}
 
     def proposes(self, method: str, parameters: dict[str, object], magnitudes: bool) -> bool:
-        """Say whether a method with just these parameters is among those that are tried for such a table."""
+        """Say whether a method with exactly these parameters is among those tried for such a table."""
         listed = [one for one in self.protections if one.suits(magnitudes)]
         return any((one.name, one.parameters) == (method, parameters) for one in listed)
 
     @property
     def top(self) -> int:
-        """How many of the largest contributions to a cell the rules look at."""
+        """How many of the largest contributions to a cell the rules need."""
         return max([2, self.rules.coalition + 1, *(one.n for one in self.rules.dominance)])
 
     def to_dict(self) -> dict[str, Json]:
@@ -289,7 +289,7 @@ class Policy(CheckedPart):
 
     @property
     def sha256(self) -> str:
-        """The hash of what the policy says, whatever its file looks like."""
+        """The hash of the policy's content, whatever the layout of its file."""
         return hashlib.sha256(json.dumps(self.to_dict(), sort_keys=True).encode()).hexdigest()
 
     def rows(self) -> list[list[str]]:
@@ -330,7 +330,7 @@ def group_rule(coalition: int) -> CustomRule:
 
 
 def make_text(name: str, parameters: Mapping[str, object]) -> str:
-    """Return a method with its parameters as people read it.
+    """Return a method with its parameters in readable form.
 
     >>> make_text("random-rounding", {"base": 3})
     'random-rounding, base 3'

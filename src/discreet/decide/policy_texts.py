@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from discreet.core.errors import RequestError, nearest
 
 NONE = "none"
-"""The value by which a policy takes back one of the policy that it extends."""
+"""The value by which a policy removes a setting of the policy that it extends."""
 
 
 def profiles() -> dict[str, str]:
@@ -30,7 +30,7 @@ def profiles() -> dict[str, str]:
 
 
 def open_policy(source: str | Path, folder: Path = Path(".")) -> tuple[str, str, Path]:
-    """Return the text of a profile or a file, what it is called, and the folder that it refers to others from."""
+    """Return the text of a profile or a file, its name, and the folder in which it looks for others."""
     name = str(source)
     if isinstance(source, str) and not name.endswith(".toml"):
         known = list(profiles())
@@ -57,8 +57,8 @@ def stated(
 ) -> dict[str, Any]:
     """Return what a policy in TOML states, laid over the one that it extends: lists whole, tables key by key.
 
-    The one above is looked up in the folder; ``check`` is handed text, name and folder of every file that is extended,
-    and reports faults with their lines.
+    The extended policy is looked up in the folder; ``check`` gets the text, name and folder of every file that is
+    extended, and reports faults with their lines.
     """
     try:
         own = tomllib.loads(text)

@@ -14,8 +14,8 @@ from discreet.protect.base import Method
 from discreet.rules.sensitivity import Sensitivity
 
 PATTERN = 600.0
-"""Seconds for a pattern of suppression if nobody says how long: a table without one is withheld, and where kernels are
-compiled first, that alone takes a minute."""
+"""Seconds for a pattern of suppression by default: a table without a pattern is withheld, and compiling the kernels
+alone can take a minute."""
 
 
 def make_method(
@@ -27,7 +27,7 @@ def make_method(
     """Return a method of the registry with its parameters.
 
     A method that protects sensitive cells takes from ``found`` what is sensitive, or the rules that say so, how rules
-    combine and which magnitude is meant; a method that searches takes its time limit. Parameters come first.
+    combine and which magnitude is meant; a method that searches takes its time limit. Given parameters take precedence.
 
     >>> make_method("random-rounding", {"base": 5})
     RandomRounding(base=5, margins=False, additive=False)
@@ -62,7 +62,7 @@ def make_method(
 
 
 def _cell_key(parameters: Mapping[str, Any]) -> Method:
-    """Make a cell-key method from the figures that its perturbation table is designed by, or from the table's file."""
+    """Make a cell-key method from the design figures of its perturbation table, or from the table's file."""
     from discreet.protect import CellKey, design_ptable, read_ptable
 
     given = dict(parameters)
@@ -117,7 +117,7 @@ MAKERS: dict[str, Callable[[Mapping[str, Any]], Method]] = {
     "redesign": _redesign,
     "chain": _chain,
 }
-"""Methods whose parameters are objects, made from what a policy file can say."""
+"""Methods whose parameters are objects, made from the plain values of a policy file."""
 
 
 def _tuples(value: object) -> Any:

@@ -1,4 +1,4 @@
-"""Provenance: what is needed to make an assessment or comparison again, and to see whether it comes out the same."""
+"""Provenance: what is needed to repeat an assessment or comparison, and to see whether the result is the same."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def digest(data: object) -> str:
 
 
 def canonical(data: object) -> str:
-    """Return plain data as one text, the same for the same data."""
+    """Return plain data as one canonical text."""
     return json.dumps(data, sort_keys=True, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 @cache
 def versions() -> Mapping[str, str]:
-    """Return what ran: discreet, Python, and the packages that results can depend on."""
+    """Return the versions in use: discreet, Python, and the packages that results can depend on."""
     from discreet import __version__
 
     found = {"discreet": __version__, "python": platform.python_version(), "machine": platform.machine()}
@@ -52,7 +52,7 @@ def versions() -> Mapping[str, str]:
 
 
 def other_versions(then: Mapping[str, str]) -> tuple[str, ...]:
-    """Say which packages have other versions here than a record says."""
+    """Say which packages have other versions here than in a record."""
     now = versions()
     return tuple(
         f"{name} is {now.get(name, 'missing')} here, and was {then.get(name, 'missing')}"
@@ -73,7 +73,7 @@ class Recorded:
         raise NotImplementedError
 
     def results(self) -> JsonObject:
-        """Return what was found as plain data, without how it was made."""
+        """Return the findings as plain data, without their provenance."""
         results = self.to_dict()
         results.pop("record")
         return results
@@ -103,7 +103,7 @@ class Recorded:
         return json.dumps(data, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
     def write_record(self, path: str | Path) -> None:
-        """Write the record that ``discreet replay`` reads, whole or not at all, and readable by its owner alone."""
+        """Write the record that ``discreet replay`` reads, atomically, and readable by its owner alone."""
         write_text(path, self.record_text(), private=True)
 
     def report(
@@ -120,7 +120,7 @@ class Recorded:
         return write_report(self.to_dict(), path, edition=edition, author=author, date=date, ledger=ledger)
 
     def __repr__(self) -> str:
-        """Return what people read."""
+        """Return the readable form."""
         return str(self)
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""Statistics that go out beside the figures of a release: computed from these, counted, and compared with the truth."""
+"""Statistics published beside the figures of a release: computed from these, counted, and compared with the truth."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ NOTHING = MeasuresBeside()
 
 @dataclass(frozen=True, eq=False)
 class ReleasedStatistics:
-    """The statistics that are wanted beside a table, and the table as it is, with margins and all of them.
+    """The statistics wanted beside a table, and the unprotected table, with margins and all of them.
 
-    ``both`` are what means are computed from beside the figures, as it is and as it is published.
+    ``both`` are the measures that means are computed from, the true ones and the published ones.
     """
 
     wanted: Mapping[str, Statistic]
@@ -35,14 +35,14 @@ class ReleasedStatistics:
 
     @property
     def measures(self) -> tuple[Figures, ...]:
-        """The measures beside the figures, as they are published."""
+        """The published measures beside the figures."""
         return self.both.published
 
     @classmethod
     def of(
         cls, truth: Figures, wanted: Mapping[str, Statistic], measures: MeasuresBeside = NOTHING
     ) -> ReleasedStatistics:
-        """Compute the statistics of a table that is published as it is."""
+        """Compute the statistics of an unprotected table."""
         every = {name: replace(one, threshold=0, extremes=True) for name, one in wanted.items()}
         whole = with_published(Release.of([truth, *measures.true]), every).parts()[0]
         silent = next((column.name for column in whole.statistics if not len(column)), None)
@@ -54,9 +54,10 @@ class ReleasedStatistics:
         return cls(dict(wanted), whole, measures)
 
     def beside(self, release: Release) -> Release:
-        """Return a release with the statistics of the figures that it publishes, and what else they are computed from.
+        """Return a release with the statistics of its published figures, and the measures that these need.
 
-        Means stand beside exact and hidden figures only: what numbers tell of rounded or perturbed sums is not judged.
+        Means stand beside exact and hidden figures only: what numbers reveal about rounded or perturbed sums is not
+        judged.
         """
         parts = release.parts()
         if not self.measures:
@@ -66,9 +67,9 @@ class ReleasedStatistics:
         return with_published(release, {name: one for name, one in self.wanted.items() if not one.measures})
 
     def told(self, release: Release) -> Release:
-        """Return what is judged of a release beside which all this stands: the rest follows, or is certified.
+        """Return the part of a release with statistics that is to be judged: the rest follows, or is certified.
 
-        Measures that no statistic ties to the figures any more say nothing of them.
+        Measures that no statistic links to the figures any more say nothing about them.
         """
         parts = without_implied(release.parts())
         if self.measures and not any(part.statistics for part in parts):
@@ -81,7 +82,7 @@ class ReleasedStatistics:
 
 
 def unsafe_beside(audited: Audit) -> tuple[str, ...]:
-    """Say what an audit objects to in statistics, beside sensitive cells: other measures, and values of respondents."""
+    """Say what an audit objects to in statistics, sensitive cells apart: other measures, and respondents' values."""
     found, texts = audited.findings, []
     beside = (found.at >= found.equations.positions.size) & (found.at < found.equations.stated)
     values = found.subject == SUBJECTS.index("values of respondents")

@@ -1,4 +1,4 @@
-"""Replaying a record: the same assessment or comparison again, and whether it comes out the same."""
+"""Replaying a record: the assessment or comparison is repeated, and the results are compared."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SHOWN = 20
 class Replay:
     """Whether an assessment or comparison was reproduced, byte for byte, and what differs where it was not.
 
-    ``notes`` are differences that need not matter, such as another version of a package.
+    ``notes`` are differences that may not matter, such as another version of a package.
     """
 
     record: str
@@ -76,11 +76,11 @@ class Replay:
 def replay(
     record: str | Path, original: object = None, *, workers: int | None = None, progress: Progress | None = None
 ) -> Replay:
-    """Make the assessment or comparison of a record again, and say whether it comes out the same.
+    """Repeat the assessment or comparison of a record, and say whether the result is the same.
 
     Args:
         record: the file that an assessment or comparison wrote.
-        original: the original, where it lies elsewhere than the record says or was not in a file.
+        original: the original, if it has moved since or was not in a file.
         workers: threads; results do not depend on them.
         progress: called as the work advances.
     """
@@ -138,7 +138,7 @@ class _KeptFiles:
         return replace(found, said=self.input["reading"])
 
     def again(self, source: Opened, workers: int | None, progress: Progress | None) -> Assessment | Comparison:
-        """Do what the record says was asked."""
+        """Repeat what the record says was requested."""
         policy, request = Policy.model_validate(self.data["policy"]), dict(self.data["request"])
         if self.data["kind"] == "comparison":
             points = [GridPoint(**one) for one in request.pop("points")]
@@ -163,7 +163,7 @@ class _KeptFiles:
         return read_release(path, kind=EXACT if kind is None else Kind.from_dict(kind), **beside)
 
     def _found(self, role: str) -> Path | None:
-        """Return where a file lies: where the record says, or beside the record."""
+        """Return the path of a file: the recorded one, or beside the record."""
         name, beside = Path(self.files[role]["path"]), self.path.parent
         return next((path for path in (name, beside / name, beside / name.name) if path.is_file()), None)
 

@@ -1,9 +1,9 @@
 """Statistics of true values beside suppressed figures: those that the audit finds safe, the others held back.
 
-Where counts are hidden, a coarse percentage or a range of it may still be published. Which ones may is for the audit to
-say: it judges the release with all of them, and those that have a part in what it objects to are held back, until it
-objects to nothing. Suppression can also choose its pattern with statistics in its equations, and hide other counts for
-their sake; what leaves the fewest figures and statistics unpublished is taken.
+Where counts are hidden, a coarse percentage or a range of it may still be published. The audit decides which: it judges
+the release with all of them, and those involved in its objections are held back until there are none. Suppression can
+also choose its pattern with statistics in its equations, and hide other counts for their sake; the result with the
+fewest unpublished figures and statistics is taken.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from discreet.utility.statistic_loss import StatisticLoss, statistic_loss
 Cell: TypeAlias = tuple[tuple[str, str], ...]
 """A cell as audits write it: dimensions with their labels."""
 ROUNDS = 4
-"""How often statistics are held back before all that say more than the figures are: a round choice."""
+"""Rounds of holding statistics back before all that say more than the figures are dropped: a round choice."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class SafeStatistics(ReleasedStatistics):
         return all(one.where == "safe" and one.extremes and not one.threshold for one in self.wanted.values())
 
     def lost(self, release: Release) -> tuple[StatisticLoss, ...]:
-        """Return what a release keeps of each, beside what was wanted before it was made coarser."""
+        """Return how much a release keeps of each, compared with what was wanted before coarsening."""
         return statistic_loss(self.truth if self.precise is None else self.precise, release.parts()[0])
 
     def begun(self) -> SafeStatistics:
@@ -103,7 +103,7 @@ class SafeStatistics(ReleasedStatistics):
     def cheapest(
         self, method: AuditedSuppression, original: Original, made: Protected, progress: Progress | None
     ) -> Protected:
-        """Return what leaves the fewest numbers unpublished: the pattern, or one chosen with its statistics."""
+        """Return the result with the fewest unpublished numbers: the pattern, or one chosen with statistics."""
         timed = self.begun()
         assert timed.clock is not None
         best = replace(made, release=timed.beside(made.release))
@@ -136,8 +136,8 @@ class SafeStatistics(ReleasedStatistics):
     def _objections(self, release: Release) -> set[tuple[int, ...]] | None:
         """Return the cells that the audit does not find safe, in the codes of the release; None where all are.
 
-        Only verdicts are asked for. A figure that can be its true value and 1 more is not known; most can, and only
-        the intervals of others are worked out.
+        Only verdicts are asked for. A figure that can be its true value or 1 more is not known; this holds for most,
+        and only the others need intervals.
         """
         asked = self._levels(release)
         for level in () if self.limits.width is not None else ((0, 1), (0, 0, 1)):
@@ -170,7 +170,7 @@ class SafeStatistics(ReleasedStatistics):
         return {cell: true.get(cell, 0.0) for cell in (_labels(part, one) for one in part.codes[part.hidden].tolist())}
 
     def _wanted(self, cell: Cell, value: float, level: tuple[int, ...]) -> Level:
-        """Return what a cell must reach: its own levels, or so many units below and above its value, or apart."""
+        """Return what a cell must reach: its own levels, or a number of units below and above its value, or a width."""
         own = (self.limits.levels or {}).get(cell)
         if own is not None:
             return own
@@ -197,7 +197,7 @@ def _codes(equations: Equations, part: Figures, at: IntArray) -> IntArray:
 
 
 def _held_back(part: Figures, column: StatisticColumn, wrong: set[tuple[int, ...]]) -> StatisticColumn:
-    """Return a column without the statistics of cells at fault, and of all that share a line with them."""
+    """Return a column without the statistics of cells at fault and of all cells on a line with them."""
     keep = np.array([not _near(tuple(one), wrong) for one in column.codes.tolist()], bool)
     shown = _shown(part, column)
     keep |= shown
@@ -210,7 +210,7 @@ def _near(cell: tuple[int, ...], wrong: set[tuple[int, ...]]) -> bool:
 
 
 def _shown(part: Figures, column: StatisticColumn) -> BoolArray:
-    """Say which statistics follow from figures that are shown: they are not a reason for anything."""
+    """Say which statistics follow from published figures: these add nothing."""
     (left,) = without_implied([replace(part, statistics=(column,))])
     kept = {tuple(one) for found in left.statistics for one in found.codes.tolist()}
     return np.array([tuple(one) not in kept for one in column.codes.tolist()], bool)
@@ -232,7 +232,7 @@ def with_safe(case: Case, effort: Effort) -> Case:
 def apply_beside(
     case: Case, method: Method, original: Any, seed: Seed = None, *, progress: Progress | None = None
 ) -> Protected:
-    """Apply a method; suppression may choose its pattern with statistics that are wanted wherever they are safe."""
+    """Apply a method; suppression may choose its pattern with the statistics that are wanted where safe."""
     made = method.apply(original, seed, progress=progress)
     safe = isinstance(case.beside, SafeStatistics) and case.beside.every_safe
     if not safe or not isinstance(method, AuditedSuppression) or isinstance(original, list):
@@ -242,11 +242,11 @@ def apply_beside(
 
 
 ALTERNATIVES = ("dropped", "kept", "coarser", "ranges")
-"""What else can be done with statistics beside suppressed figures, apart from showing those of figures shown."""
+"""Alternatives for statistics beside suppressed figures, besides showing those of published figures."""
 
 
 def alternative(name: str, statistic: Statistic) -> Statistic:
-    """Return a statistic wherever it is safe: as it is, to whole units or multiples of 5 of them, or as ranges of 10.
+    """Return a statistic wanted where safe: unchanged, in whole units or multiples of 5, or as ranges of 10.
 
     >>> alternative("coarser", Statistic("percentage", over={"sex": ""}, decimals=1)).decimals
     0

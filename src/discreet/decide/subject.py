@@ -33,8 +33,8 @@ from discreet.table.tabulation import Tabulation
 class Subject:
     """One original: cells with all margins for the rules, inner counts for the risk, and what methods protect.
 
-    ``table`` is None for magnitudes, of which R1 and R2 say nothing. ``forms`` are what methods are handed by name, or
-    all others under no name, where that is not the original itself: linked tables, or cells with their keys.
+    ``table`` is None for magnitudes, which R1 and R2 do not cover. ``forms`` are the inputs of methods, by name (the
+    empty name stands for all others), where these are not the original itself: linked tables, or cells with their keys.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Subject:
 
     @classmethod
     def opened(cls, source: Opened) -> Subject:
-        """Lay out an original that was read."""
+        """Lay out an opened original."""
         found = cls.of(source.original, name=source.name, response=source.response)
         return found if source.counts is None else replace(found, table=source.counts)
 
@@ -65,7 +65,7 @@ class Subject:
         return cls(name, original, original, original.table() if whole in original.margins else None)
 
     def handed(self, method: str) -> Any:
-        """Return what a method protects."""
+        """Return the input of a method."""
         return self.forms.get(method, self.forms.get("", self.original))
 
     @property
@@ -89,7 +89,7 @@ class Subject:
         return amounts
 
     def as_is(self, *, margins: bool = False) -> Release:
-        """Return the release of the original without any protection, of a plain table with its margins if asked."""
+        """Return the unprotected release of the original; of a plain table with its margins on request."""
         if isinstance(self.original, Table) and not margins:
             return Release(self.original, "none")
         if "none" in self.forms:
@@ -104,7 +104,7 @@ class Subject:
         return Figures.of_tabulation(cells, response=self.response, name="original")
 
     def positions(self, part: Figures) -> IntArray:
-        """Return the position of every figure of a published table among the cells, -1 where it is none of them."""
+        """Return the position of every figure of a published table among the cells, or -1."""
         columns = {axis.name: np.zeros(len(part), np.int64) for axis in self.tabulation.axes}
         for (name, labels), codes in zip(part.labels.items(), part.codes.T, strict=True):
             if name in columns:
@@ -113,10 +113,10 @@ class Subject:
         return self.tabulation.grid.encode(list(columns.values()))
 
     def marked(self, release: Release, zeros: str) -> Release:
-        """Return a release of the original with what its marks tell readers who know the policy.
+        """Return a release of the original with what its marks reveal to readers who know the policy.
 
-        Under a policy by which zeros are safe there is not a reason to hide one: marks that say nothing of zeros hide
-        none, unless the original has one behind a mark.
+        Under a policy that calls zeros safe there is no reason to hide one: marks that do not mention zeros hide none,
+        unless the original has a zero behind a mark.
         """
         parts = release.parts()
         if zeros == "unsafe" or not any(part.unsaid for part in parts):
@@ -156,10 +156,10 @@ Levels = dict[tuple[tuple[str, str], ...], tuple[float, float]]
 
 @dataclass(frozen=True, eq=False)
 class Case:
-    """A table under a policy, with everything that is the same for all its releases.
+    """A table under a policy, with everything that its releases share.
 
-    ``found`` is what the rules say of every cell, None where the policy has none for such a table; ``before`` is R1,
-    None where there is no risk to measure; ``beside`` are statistics that are published with it.
+    ``found`` is what the rules say about every cell, None if the policy has none for such a table; ``before`` is R1,
+    None if there is no risk to measure; ``beside`` are statistics published with it.
     """
 
     subject: Subject
@@ -170,14 +170,14 @@ class Case:
 
     @classmethod
     def of(cls, subject: Subject, policy: Policy, statistics: Mapping[str, Any] | None = None) -> Case:
-        """Judge and measure a table before anything of it is published."""
+        """Judge and measure a table before publication."""
         beside = _beside(subject, policy, statistics_of(statistics)) if statistics else None
         found, table = _judged(subject, policy), subject.table
         before = risk(table, weights=policy.weights) if table is not None and table.possible > 1 else None
         return cls(subject, policy, found, before, beside)
 
     def as_is(self) -> Release:
-        """Return the release of the table without any protection; percentages need its margins."""
+        """Return the unprotected release of the table; percentages need its margins."""
         return self.subject.as_is(margins=self.beside is not None)
 
     @property
@@ -203,7 +203,7 @@ class Case:
 
     @property
     def full_lines(self) -> BoolArray | None:
-        """Which cells hold everybody of a line, or all but a few; None where the policy does not ask for that."""
+        """Which cells hold everybody on a line, or all but a few; None if the policy does not ask for that."""
         rules = self.policy.rules
         if self.found is None or self.subject.magnitudes or rules.group_disclosure is None or rules.combine != "any":
             return None
@@ -221,7 +221,7 @@ class Case:
         return low, value + found.upper[self.cells]
 
     def levels(self, *, every: bool = False) -> Levels:
-        """Return what the intervals of cells must reach; with `every`, the value itself where nothing is asked."""
+        """Return what the intervals of cells must reach; with `every`, the value itself where there is no level."""
         if self.found is None:
             return {}
         (low, high), value = self.reach(), self.found.figures[0].value[self.cells]

@@ -1,4 +1,4 @@
-"""The verdict on one release: every requirement of a policy checked, with a reason in words and the cells behind it."""
+"""The verdict on one release: every requirement of a policy checked, with a reason in words and the cells at fault."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from discreet.rules.rule import amount
 
 Verdict: TypeAlias = Literal["release", "protect", "withhold"]
 RANK: dict[str, int] = {"release": 0, "protect": 1, "withhold": 2}
-"""How severe a verdict is."""
+"""The severity of verdicts."""
 PHRASES: dict[str, str] = {
     "release": "release it as it is",
     "protect": "release it after protection",
@@ -28,9 +28,9 @@ PHRASES: dict[str, str] = {
 }
 
 READERS: dict[str, str] = {"method": "a reader who knows the method", "figures": "a reader of the published figures"}
-"""Against whom a requirement is shown to hold. Methods that make each figure from its own value alone tell a reader who
-knows them nothing but the figures. Others, such as suppression or controlled rounding, choose by all cells together:
-what that choice tells beside the figures is not judged."""
+"""Against whom a requirement is shown to hold. Methods that make each figure from its own value alone reveal nothing
+but the figures to a reader who knows them. Others, such as suppression or controlled rounding, look at all cells
+together: what their choice reveals beyond the figures is not judged."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ def check(case: Case, evidence: Evidence) -> tuple[Check, ...]:
 
 
 def _left(evidence: Evidence) -> list[Check]:
-    """Say it if a release shows nothing: that is safe, and of no use."""
+    """Say so if a release shows nothing: that is safe, and useless."""
     hidden = [part.hidden for part in evidence.release.parts()]
     figures = sum(part.size for part in hidden)
     if not figures or not all(part.all() for part in hidden):
@@ -130,13 +130,13 @@ def _r2(case: Case, evidence: Evidence) -> list[Check]:
 
 
 def held(limits: Accepted, name: Literal["r2", "tau"], value: float, text: str) -> Check:
-    """Hold a figure of the whole table against its limit."""
+    """Compare a figure of the whole table with its limit."""
     kept, limit = limits.met(name, value), getattr(limits, name)
     return Check(name, kept, f"{text}, {'within' if kept else 'above'} the limit of {limit:g}", value, limit)
 
 
 def _allowed(case: Case, evidence: Evidence) -> list[Check]:
-    """Check that the policy allows the method; of what was published elsewhere the method need not be known."""
+    """Check that the policy allows the method; a release made elsewhere need not state its method."""
     method, policy, magnitudes = evidence.release.method, case.policy, case.subject.magnitudes
     if method not in METHODS or policy.allows(method, magnitudes):
         return []
@@ -148,7 +148,7 @@ def _allowed(case: Case, evidence: Evidence) -> list[Check]:
 
 
 def _rules(case: Case, evidence: Evidence) -> list[Check]:
-    """Check that no sensitive cell is published, can be worked out, or was left open by the audit."""
+    """Check that no sensitive cell is published, can be worked out, or was left unjudged by the audit."""
     found, known, unasked = case.found, evidence.known, _unasked(case)
     if found is None:
         text = "the policy has no rule for such a table, so no cell is sensitive"
@@ -183,13 +183,13 @@ def _rules(case: Case, evidence: Evidence) -> list[Check]:
 
 
 def _counted(name: str, text: str, wrong: BoolArray, evidence: Evidence, reader: str, brief: str) -> Check:
-    """Return a check that no sensitive cell may fail."""
+    """Return a check that every sensitive cell must pass."""
     bad = int(wrong.sum())
     return Check(name, not bad, text, bad, 0, _worst(wrong, evidence), reader, brief)
 
 
 def _lines(case: Case, evidence: Evidence) -> list[Check]:
-    """Check that no cell that holds everybody of a line, or all but a few, is known exactly."""
+    """Check that no cell that holds everybody on a line, or all but a few, is known exactly."""
     coalition, full = case.policy.rules.group_disclosure, case.full_lines
     if full is None:
         return []
@@ -234,7 +234,7 @@ def _limits(case: Case, evidence: Evidence) -> list[Check]:
 
 
 def _risk(case: Case, limit: float, evidence: Evidence) -> Check:
-    """Check the largest 1/H of a sensitive cell; what is not shown does not pass."""
+    """Check the largest 1/H of a sensitive cell; a risk that is not shown does not pass."""
     known, magnitudes = evidence.known, case.subject.magnitudes
     reader = "figures" if magnitudes else "method"
     dark = np.isnan(known.bits)
@@ -276,7 +276,7 @@ def _many(number: int, one: str = "is", several: str = "are") -> str:
 
 
 def _unasked(case: Case) -> str:
-    """Say what a table of counts was not checked for, as the policy does not ask for it."""
+    """Say what a table of counts was not checked for because the policy does not ask for it."""
     if case.subject.magnitudes or case.policy.rules.group_disclosure is not None:
         return ""
     return (

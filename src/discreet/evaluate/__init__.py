@@ -1,1 +1,1 @@
-"""Methods and originals together: suppression that is audited, and the expected risk and loss of random protections."""
+"""Methods judged on originals: audited suppression, and the expected risk and loss of random protections."""

@@ -1,9 +1,9 @@
-"""Suppression with a second opinion: no pattern is returned that the audit does not find safe.
+"""Suppression with a second opinion: a pattern is returned only if the audit finds it safe.
 
-The method proves its pattern by tables that it found itself. The audit takes the release as a reader would, and works
-out whether every sensitive cell can still be as low and as high as it must, for the outsider and for every insider. It
-is given the method's tables and trusts none of them: a table counts only if it keeps everything that is published, and
-everything that an insider knows, in the equations of the release; where none does, the audit searches on its own.
+The method proves its pattern by tables that it found. The audit reads the release as a reader would, and works out
+whether every sensitive cell can still be as low and as high as required, for the outsider and for every insider. It
+receives the method's tables and trusts none of them: a table counts only if, in the equations of the release, it agrees
+with everything published and everything that an insider knows; where none does, the audit searches on its own.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 
 class UnsafeError(DiscreetError):
-    """The audit finds a pattern unsafe that the method took for safe: nothing is returned."""
+    """The audit rejects a pattern that the method took for safe: nothing is returned."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,7 +89,7 @@ class Suppressed:
 
 
 def safe_against(pattern: Pattern) -> str:
-    """Say against whom the audit finds a pattern safe, and who was left aside."""
+    """Say against whom the audit finds a pattern safe, and who was not considered."""
     known = pattern.known
     many = len(known) - len(known.named)
     who = f" and {len(known):,} insider{'' if len(known) == 1 else 's'}" if len(known) else ""
@@ -259,10 +259,10 @@ def candidates_of(pattern: Pattern) -> Candidates:
 
 
 def attackers_of(pattern: Pattern) -> list[Attacker]:
-    """Return everybody the pattern was protected against as the audit knows them: by what they contributed.
+    """Return everybody the pattern protects against, as attackers described by their contributions.
 
-    Respondents whose cells are all published learn nothing from suppressed ones, and are left out. A respondent of a
-    cell is one of every cell that equals it.
+    Respondents whose cells are all published learn nothing about suppressed ones, and are left out. A respondent of a
+    cell is a respondent of every cell that equals it.
     """
     cells, known, member = pattern.problem.cells, pattern.known, pattern.problem.member
     scale = 10**cells.equations.decimals
@@ -295,8 +295,8 @@ def attackers_of(pattern: Pattern) -> list[Attacker]:
 def faults(pattern: Pattern, found: Audit) -> list[tuple[str, bool]]:
     """Return what the audit objects to, and whether each is only unfinished.
 
-    Only sensitive cells count. Insiders know their own contribution to a cell whatever is published: levels hold there
-    as far as that leaves room.
+    Only sensitive cells count. Insiders know their own contribution to a cell whatever is published, so levels apply
+    only above it.
     """
     cells, demands = pattern.problem.cells, pattern.problem.demands
     entries = found.findings

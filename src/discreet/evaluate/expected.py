@@ -47,7 +47,7 @@ HEADER = ["", "risk", "deviation", "MC error", "Hellinger"]
 ENUMERATION_LIMIT = 2**20
 """The largest number of releases that are enumerated: a few minutes of work on a small table."""
 FEWEST = 100
-"""Fewer draws do not tell their own error: the usual size from which a standard error is trusted."""
+"""The fewest draws for which a standard error is reported: the usual rule of thumb."""
 BLOCK_CELLS = 2_000_000
 """Draws are made in blocks of about this many figures, 16 MB each; the blocks do not depend on the workers."""
 
@@ -216,7 +216,7 @@ def expected_risk(
 
 
 def _check_method(method: object) -> None:
-    """Refuse what has no draws, and say how it is measured instead."""
+    """Refuse methods that draw nothing, and say how they are measured instead."""
     if isinstance(method, RandomMethod):
         return
     name = getattr(method, "name", None)
@@ -292,7 +292,7 @@ class _DrawJudge:
         return averaged
 
     def enumerated(self, progress: Progress | None) -> tuple[Moments, FloatArray | None]:
-        """Return the moments of the figures over all releases, and the averaged matrix where it is asked for."""
+        """Return the moments of the figures over all releases, and the averaged matrix on request."""
         method = self.method
         if not isinstance(method, EnumerableMethod):
             raise RequestError(f"the releases of {method.name} are not enumerated; use draws")
@@ -320,7 +320,7 @@ class _DrawJudge:
         return Moments(done, mean, variance * max(done - 1, 1)), matrix
 
     def drawn(self, effort: Effort, precision: float | None) -> tuple[Moments, FloatArray | None]:
-        """Return the moments of the figures over draws, and the averaged matrix where it is asked for."""
+        """Return the moments of the figures over draws, and the averaged matrix on request."""
         draws = effort.draws
         block = max(1, min(draws, BLOCK_CELLS // max(self.cells.size, 1)))
         sizes = [min(block, draws - start) for start in range(0, draws, block)]
@@ -349,7 +349,7 @@ class _DrawJudge:
         )
 
     def result(self, moments: Moments, matrix: FloatArray | None, exact: bool) -> ExpectedRisk:
-        """Return what the moments of the figures say of the method."""
+        """Return the method's result from the moments of the figures."""
         table = self.table
         error = np.zeros_like(moments.mean) if exact else moments.error
         figures = (moments.mean.tolist(), moments.sd.tolist(), error.tolist())

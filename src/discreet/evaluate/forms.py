@@ -1,6 +1,6 @@
 """What may be published in place of suppressed figures: the intervals that readers can work out, or synthetic values.
 
-Both come from the release with its marks alone, and say nothing that it does not say.
+Both are computed from the marked release alone, so they reveal nothing that it does not.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def show_as(
 ) -> Release:
     """Return a release with its suppressed figures shown as intervals or as synthetic values.
 
-    An interval goes from the smallest to the largest value that fits everything published; figures that nothing bounds
-    stay marked. Synthetic values lie inside the intervals, near their middles, and keep every sum. The form ``"marks"``
-    leaves the release as it is; ``least`` is what readers know every value to be at least.
+    An interval goes from the smallest to the largest value that fits everything published; unbounded figures stay
+    marked. Synthetic values lie inside the intervals, near their middles, and keep every sum. The form ``"marks"``
+    leaves the release unchanged; ``least`` is the lower bound that readers know for every value.
 
     >>> both = {"r": [1, 2, 3, "Total"], "c": [1, 2, "Total"]}
     >>> geurts = Figures.from_array([[None, None, 7], [None, None, 3], [3, 3, 6], [9, 7, 16]], both)
@@ -72,7 +72,7 @@ def show_as(
 
 
 def _middle(found: Bounds) -> IntArray:
-    """Return the middle of every interval; of one without an end, its beginning."""
+    """Return the middle of every interval; for an unbounded one, its lower end."""
     low = np.where(found.lower <= -UNBOUNDED, np.minimum(found.upper, 0), found.lower)
     high = np.where(found.upper >= UNBOUNDED, low, found.upper)
     middle: IntArray = low + (high - low) // 2
@@ -82,9 +82,9 @@ def _middle(found: Bounds) -> IntArray:
 def _filled(
     figures: Figures, place: IntArray, lower: IntArray, upper: IntArray, kind: type[Unshown], scale: int
 ) -> Figures:
-    """Return figures with the suppressed ones shown as intervals or synthetic values; without an end they stay hidden.
+    """Return figures with suppressed ones shown as intervals or synthetic values; unbounded ones stay hidden.
 
-    What is shown keeps what the mark in its place says, which readers know.
+    What is shown agrees with what the mark in its place says, which readers know.
     """
     low, high = -(-lower[place] // scale), upper[place] // scale
     rest = figures.values if figures.upper is None else figures.upper

@@ -1,8 +1,8 @@
 """Suppression with statistics of true values in its equations: what is published of them, and what that costs.
 
 A percentage beside a hidden count says something about the count. Either it is hidden too, or other counts are hidden
-until the percentage leaves enough open. Both are found here, the second by a search whose equations hold every
-statistic that is to be published; and whatever is found is audited with these statistics beside it.
+until the percentage leaves enough open. Both are done here, the second by a search whose equations include every
+statistic to be published; each result is audited together with these statistics.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from discreet.table.statistic import Statistic, StatisticColumn
 from discreet.table.tabulation import Tabulation
 
 WAYS = ("kept", "fitting", "apart")
-"""Which statistics are in the equations: all of them; those that leave sensitive cells their levels as long as all else
-is in print; or those that are not of a sensitive cell, neither above nor below the line."""
+"""Which statistics enter the equations: all of them; those that leave sensitive cells their levels if nothing else is
+hidden; or those with no sensitive cell in numerator or denominator."""
 
 
 def suppress_beside(
@@ -40,9 +40,9 @@ def suppress_beside(
     *,
     progress: Progress | None = None,
 ) -> Iterator[Suppressed]:
-    """Yield audited patterns of one table with statistics of true values beside them, one for each way that works.
+    """Yield audited patterns of one table with statistics of true values, one for each way that works.
 
-    All of them together have the time of the method.
+    They share the time limit of the method.
     """
     require(ways, WAYS, "statistics are not chosen so:")
     (table,) = tabulations(original, method.hides_zeros)
@@ -82,7 +82,7 @@ def true_statistics(
 def _left(
     method: Suppression, first: Pattern, every: tuple[StatisticColumn, ...], way: str
 ) -> tuple[StatisticColumn, ...]:
-    """Return the statistics that say too little of sensitive cells to be a reason for hiding more."""
+    """Return the statistics that say too little about sensitive cells to require hiding more."""
     cells, demands = first.problem.cells, first.problem.demands
     laid = lay_out(cells.tables, method.response, method.least, method.above_zero, (every,))
     said = laid.equations.inequalities

@@ -16,17 +16,17 @@ from discreet.feasible.tableau.solver import Solver
 from discreet.table.kinds import UNBOUNDED
 
 LARGEST = 100_000_000
-"""The most entries, equations times unknowns, that are solved on a tableau: 800 MB."""
+"""The most entries, equations times unknowns, of a tableau: 800 MB."""
 CROWDED = 300
-"""Unknowns of a group above which tables are filled greedily first: smaller ones take a moment either way."""
+"""Groups with more unknowns than this first try to fill tables greedily; smaller ones are quick either way."""
 EFFORT = 1_000_000
-"""Entries of moves that may be looked at to round one solution: some milliseconds."""
+"""The most entries of moves examined to round one solution: a few milliseconds."""
 NODES = (100, 1000)
-"""Branches to look for a table of integers, at first and with ranges that integers have narrowed. A round choice: the
-first settle all bounds of t3d_2k."""
+"""The most branches in the search for a table of integers, first and then with ranges narrowed by integers. A round
+choice: the first settle all bounds of t3d_2k."""
 PATIENCE, HOPELESS = 20.0, 3
-"""Seconds that an integer program for one bound may take, and how many in a row may find nothing in time before no more
-are tried: a minute at most is lost on a hopeless group."""
+"""Seconds for the integer program of one bound, and how many in a row may run out of time before no more are tried: a
+hopeless group costs a minute at most."""
 
 
 def solve_group(
@@ -38,14 +38,14 @@ def solve_group(
     clock: Clock | None = None,
     tick: Callable[[int], None] = lambda count: None,
 ) -> Found:
-    """Bound the wanted unknowns of a group, or look for tables that attain goals.
+    """Bound the wanted unknowns of a group, or search for tables that attain goals.
 
     Without ``goal`` (for both sides, the value at which a search may end) bounds are looked for; ``whole`` says to
     branch where corners are not integers. ``tick`` is told how many unknowns were looked at.
 
     Raises:
         NothingFitsError: no table fits.
-        LateError: the clock rang before anything was found.
+        LateError: time ran out before anything was found.
     """
     clock = clock or Clock()
     if group.mixed:
@@ -111,14 +111,14 @@ def _seconds(clock: Clock) -> float:
 
 
 def _best(model: GroupProgram, k: int | None, upper: bool, clock: Clock) -> IntArray | None:
-    """Return a table of integers with unknown k at its end, None where time ran out."""
+    """Return a table of integers with unknown k at its extreme, None if time ran out."""
     left = _seconds(clock)
     x = model.extreme(k, upper, left) if left > 0 else None
     return None if x is None else np.rint(x).astype(np.int64)
 
 
 def _judge(found: Found, goal: IntArray | None) -> None:
-    """Mark what tables attain, or what is proved to be out of reach."""
+    """Mark what tables attain, and what is proved to be out of reach."""
     aim = found.bound if goal is None else goal
     done = (SIGN * found.seen >= SIGN * aim) & (np.abs(found.seen) < NOT_SEEN)
     done |= (SIGN * found.bound < SIGN * aim) | (np.abs(aim) >= UNBOUNDED)

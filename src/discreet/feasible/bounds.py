@@ -23,7 +23,7 @@ class Bounds:
     ``lower`` and ``upper`` are the bounds over integers, ``relaxed_lower`` and ``relaxed_upper`` those over real
     numbers (linear programming), which can be wider. ``finished`` is false where a time limit, or the wish for bounds
     over real numbers only, left the interval wider than it may be: it still contains every possible value. ``counted``
-    is how many values were seen where statistics may leave gaps between the bounds, -1 where there are none.
+    is the number of values seen where statistics may leave gaps between the bounds, and -1 elsewhere.
     """
 
     equations: Equations
@@ -37,7 +37,7 @@ class Bounds:
 
     @property
     def values(self) -> FloatArray:
-        """How many integers lie in each interval, or are seen to be possible in it; infinite where it has no end."""
+        """How many integers lie in each interval, or are shown to be possible in it; infinite if it is unbounded."""
         wide = (self.upper >= UNBOUNDED) | (self.lower <= -UNBOUNDED)
         every = np.where(wide, np.inf, (self.upper - self.lower + 1).astype(np.float64))
         return np.where(self.counted < 0, every, np.minimum(every, np.maximum(self.counted, 1)))
@@ -54,14 +54,14 @@ def bounds(
 ) -> Bounds:
     """Return the feasibility interval of every position, or of the targets only.
 
-    Values that one equation determines are put in first; unknowns in the same equations become one. What remains falls
-    into groups. A group whose equations form a tree is bounded by its single equations, a network by maximum flow, any
-    other by linear programming. There a bound counts once a table of integers attains it; where corners show none,
-    values are pushed to integers on either side (branch and bound) until one does, or none can.
+    Values determined by single equations are substituted first; unknowns in the same equations are merged. The rest
+    falls into groups. A group whose equations form a tree is bounded by its single equations, a network by maximum
+    flow, any other by linear programming. There a bound counts once a table of integers attains it; if no corner does,
+    branch and bound decides whether one can.
 
     Targets are indices of positions; the others keep their outer ranges. With ``relaxed``, bounds over real numbers,
-    rounded inwards, are taken as they are: integers may leave less. After the time limit, in seconds, intervals are
-    left as wide as they are then known to be.
+    rounded inwards, are returned: integers may leave less. After the time limit, in seconds, intervals keep the width
+    known by then.
 
     >>> from discreet.table.equations import equations_of
     >>> from discreet.table.figures import Figures

@@ -1,7 +1,7 @@
-"""Tables that are said to fit what is published, checked one by one.
+"""Tables claimed to fit what is published, each of them checked.
 
 A method that hides figures knows tables that show what remains possible. None of them is trusted: a table counts only
-if it keeps every equation and every range in integers. What such tables attain needs no search.
+if it satisfies every equation and every range in integers. What such tables attain needs no search.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from discreet.table.equations import Equations
 from discreet.table.grid import locate
 
 AT_ONCE = 5_000_000
-"""How many pairs of a figure and what somebody knows of it are looked at at once: some 200 MB."""
+"""How many pairs of a figure and a fact about it are compared at once: about 200 MB."""
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Tables that are said to fit: the values of one, and where and by how much each other table differs from it.
+    """Tables claimed to fit: the values of one, and where and by how much each other table differs from it.
 
     ``positions`` are those of the space of the equations, sorted, and ``values`` the first table in units of the last
     of ``decimals``. The differences are in compressed rows; ``at`` counts in ``positions``.
@@ -58,10 +58,10 @@ class Fitting:
         return found
 
     def doubtful(self, targets: IntArray, lower: IntArray, upper: IntArray, facts: Facts, people: int) -> BoolArray:
-        """Say of every person whether it is left open that levels of all targets are attained whatever they know.
+        """Say for every person whether it is still open that all levels are attained despite what they know.
 
-        Levels are attained for somebody where some table that fits everything they know attains them. Of a target that
-        somebody knows something of, levels count as far as that leaves room.
+        Levels are attained for somebody if some table that fits everything they know attains them. For a target that
+        somebody knows something about, levels count as far as that leaves room.
         """
         facts = _each_once(facts, people)
         here = self.home[facts.at]
@@ -122,7 +122,7 @@ class Fitting:
 
 
 def fitting(equations: Equations, candidates: Candidates) -> Fitting | None:
-    """Return those of the tables that fit; nothing where the first does not, or leaves positions out.
+    """Return the tables that fit; nothing if the first does not, or leaves positions out.
 
     >>> from discreet.table.equations import equations_of
     >>> from discreet.table.figures import Figures
@@ -180,7 +180,7 @@ def _check(change: Rows, positions: int) -> None:
 
 
 def _each_once(facts: Facts, people: int) -> Facts:
-    """Return everything that a person knows of a position as one fact."""
+    """Return everything that a person knows about a position as one fact."""
     key, of = np.unique(facts.at * people + facts.who, return_inverse=True)
     low, high = np.full(key.size, np.iinfo(np.int64).min), np.full(key.size, np.iinfo(np.int64).max)
     np.maximum.at(low, of, facts.low)

@@ -19,10 +19,10 @@ from discreet.table.kinds import UNBOUNDED
 SHOWN = 12
 """How many figures an error lists: about what fits on a screen."""
 SECONDS, MOST_ROWS = 5.0, 5_000
-"""How long, and among how many equations, fewer figures that conflict are looked for. Round choices: an error should
-come soon, and in 30 spoiled tables of the tests the fewest were found within 0.3 seconds."""
+"""How long, and among how many equations, a smaller conflict is searched for. Round choices: an error should come soon,
+and in 30 spoiled tables of the tests the smallest was found within 0.3 seconds."""
 PATIENCE = 20.0
-"""Seconds in which figures that can be left out are looked for; a round choice, as above."""
+"""Seconds for the search for figures that can be left out; a round choice, as above."""
 
 
 def reduced(equations: Equations, *, join: bool = True) -> Reduction:
@@ -49,10 +49,10 @@ class Conflict:
 def explain(equations: Equations) -> InfeasibleError:
     """Return an error that names a smallest set of figures that cannot all be true.
 
-    Without any one of them the others could be true together. The search first asks which figures have to move, least
-    in sum, for the equations to hold, and then lets go of figures one after another as long as the rest still
-    conflicts. It then looks for fewer figures for some seconds. An irreducible subsystem by HiGHS (getIis) takes a
-    fiftieth of the time, but names as few figures in only 2 of 30 spoiled tables.
+    Without any one of them the others could be true together. The search first finds the least total change of figures
+    that makes the equations hold, and then drops figures one after another as long as the rest still conflicts. It then
+    searches for a smaller conflict for a few seconds. An irreducible subsystem by HiGHS (getIis) takes a fiftieth of
+    the time, but names as few figures in only 2 of 30 spoiled tables.
     """
     found = conflict(equations)
     named = [_told(equations, i) for i in found.figures]
@@ -66,7 +66,7 @@ def explain(equations: Equations) -> InfeasibleError:
 
 
 def _told(equations: Equations, i: int) -> str:
-    """Return what is published of a position, as a phrase."""
+    """Return what is published about a position, as a phrase."""
     lower, upper = int(equations.lower[i]), int(equations.upper[i])
     if lower == upper:
         return f"{equations.describe(i)} = {equations.text(lower)}"
@@ -96,9 +96,9 @@ def conflict(equations: Equations, seconds: float = SECONDS) -> Conflict:
 
 
 class _System:
-    """Some of the equations, whose figures are held to their published ranges or let go.
+    """Some of the equations, whose figures are held to their published ranges or freed.
 
-    Something is published or known of the figures that are ``stated``.
+    Figures are ``stated`` if something is published or known about them.
     """
 
     def __init__(self, equations: Equations, rows: IntArray) -> None:
@@ -137,7 +137,7 @@ class _System:
         return every
 
     def against(self, chosen: list[int], clock: Clock) -> list[int] | None:
-        """Return the fewest figures to let go of for the chosen to be true; none if they conflict, None if late."""
+        """Return the fewest figures to free for the chosen to be true; none if they conflict, None if late."""
         held = np.isin(self.columns, chosen)
         others = np.flatnonzero(self.stated & ~held)
         n, k = self.columns.size, others.size

@@ -1,8 +1,8 @@
-"""Levels that must be attained whatever somebody knows, for thousands of people who each know a little.
+"""Levels that must be attained despite what somebody knows, for thousands of people who each know a little.
 
-A table that fits what all of them know together is one that each of them must reckon with. So tables are looked for
-under everybody's knowledge at once; then under nobody's, with another table for all whom it contradicts together; and
-only then for fewer and fewer of them. A failed search proves nothing: whoever is left has to be looked at closely.
+A table that fits what all of them know together is one that none of them can rule out. So tables are searched for under
+everybody's knowledge at once; then under nobody's, with another table for all those it contradicts; and only then for
+fewer and fewer of them. A failed search proves nothing: those who are left are examined one by one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
 NODES = 100
-"""Branches to look for a table of integers, as in a first search for bounds."""
+"""The most branches in the search for a table of integers, as in a first search for bounds."""
 
 
 class Facts(NamedTuple):
@@ -53,11 +53,11 @@ def doubtful(
     time_limit: float | None = None,
     progress: Progress | None = None,
 ) -> BoolArray:
-    """Say of every person whether it is left open that levels of all targets are attained in spite of what they know.
+    """Say for every person whether it is still open that all levels are attained despite what they know.
 
-    Targets and levels are those of :func:`~discreet.feasible.reach.reach_levels`. Of a target that somebody knows
-    something of, levels count as far as that leaves room. For those who know nothing of the figures that a target is
-    linked with, nothing is said of it: they see what everybody sees. After the time limit, the rest is left open.
+    Targets and levels are those of :func:`~discreet.feasible.reach.reach_levels`. For a target that somebody knows
+    something about, levels count as far as that leaves room. Those who know nothing about the figures linked to a
+    target see what everybody sees, so they are not judged on it. After the time limit, the rest is left open.
 
     >>> from discreet.table.equations import equations_of
     >>> from discreet.table.figures import Figures
@@ -114,7 +114,7 @@ class _Crowd:
         return found
 
     def left_open(self, tick: Callable[[], None]) -> IntArray:
-        """Return who is left."""
+        """Return those who are left."""
         from discreet.feasible.any_shape import LARGEST, reach
         from discreet.feasible.group_program import RangeProgram
         from discreet.feasible.tableau.solver import Solver
@@ -181,7 +181,7 @@ class _Crowd:
                     todo[group] = False
 
     def _serve(self, todo: BoolArray, level: IntArray, table: IntArray | None, k: int, sign: int) -> None:
-        """Strike off everybody who must reckon with a table in which the level is attained."""
+        """Remove everybody who cannot rule out a table in which the level is attained."""
         if table is None:
             return
         facts = self.facts

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
 BATCH = 20_000
-"""How many entries of equations of networks are handed to a thread at once: a tenth of a second of work or so, far more
-than the handing over takes."""
+"""How many entries of networks' equations a thread gets at once: about a tenth of a second of work, far more than the
+overhead."""
 
 
 class GroupSearch:
@@ -51,7 +51,7 @@ class GroupSearch:
         self.lock = Lock()
 
     def run(self, *, goal: IntArray | None = None, whole: bool = True) -> list[tuple[Group, Found | None]]:
-        """Return what is found of every group, None where time ran out before.
+        """Return what is found about every group, None if time ran out before.
 
         A search may end at a ``goal`` (for both sides of every position); bounds are looked for without one. ``whole``
         asks for tables of integers where corners show none.
@@ -109,7 +109,7 @@ class GroupSearch:
         return list(zip(in_order, found, strict=True))
 
     def _spread(self, work: Callable[[Item], Outcome], items: list[Item]) -> list[Outcome]:
-        """Do all work on threads, and report progress from this one."""
+        """Do all work in threads, and report progress from this one."""
         count = min(self.workers, len(items))
         if count <= 1:
             results = []

@@ -1,7 +1,7 @@
 """Statistics that follow from figures printed beside them: checked against these, and then left out.
 
-A percentage of two counts that are both shown says nothing of any other figure. Whatever is worked out of the rest of
-a release, by whatever law, is the same without it.
+A percentage of two counts that are both shown says nothing about any other figure. Whatever follows from the rest of a
+release, under any law, is the same without it.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ LARGEST = 2.0**62
 def without_implied(parts: Sequence[Figures]) -> tuple[Figures, ...]:
     """Return published tables without the statistics that follow from figures shown beside them.
 
-    What does not agree with these figures stays, and is refused where it is judged. A share of one measure in another
-    says of every cell that one is a part of the other; such a column stays, though all its entries may go.
+    A statistic that disagrees with these figures stays, and is refused when it is judged. A share of one measure in
+    another says of every cell that one is a part of the other; such a column stays, though all its entries may go.
 
     >>> from discreet.table.statistic import Statistic
     >>> column = StatisticColumn("pct", Statistic("percentage", over={"sex": ""}), [[0], [1]], [40, 60])

@@ -1,7 +1,7 @@
-"""Exact search over integers for small groups whose equations have any coefficients, as statistics give them.
+"""Exact search over integers for small groups whose equations have arbitrary coefficients, as statistics do.
 
-Ranges are narrowed by each equation alone; where that leaves several values, a range is cut in two, and both halves are
-tried. So what is found to be possible has been seen, and what is said to be impossible has been tried.
+Ranges are narrowed by each equation alone; if that leaves several values, a range is bisected, and both halves are
+tried. So everything reported as possible was seen, and everything reported as impossible was tried.
 """
 
 from __future__ import annotations
@@ -20,20 +20,21 @@ FOUND, NONE, GIVEN_UP = 1, 0, -1
 FREE = 2**60
 """Kernels know :data:`UNBOUNDED` by this value."""
 MOST = 300
-"""The most unknowns of a group that is searched so; larger ones are left to HiGHS. A round choice: beyond it, cutting
-ranges in two rarely ends."""
+"""The most unknowns of a group that is searched in this way; larger ones are left to HiGHS. A round choice: beyond it,
+bisection rarely finishes."""
 NODES = 4_000
-"""Ranges that are cut before a search is given up and HiGHS is asked: some hundredths of a second. Five times as many
-found the same in four times the time."""
+"""The most bisections before a search is left to HiGHS: a few hundredths of a second. Five times as many found the same
+in four times the time."""
 TRIED = 64
-"""The most values of a figure that are tried one after another. Six bits are more than any limit on 1/H asks for."""
+"""The most values of a figure that are tried one after another. Six bits are more than any limit on 1/H requires."""
 SWEEPS = 4
-"""How often all equations narrow the ranges before one is cut in two. On tables beside percentages that took longest, 4
-took a third of the time of 30; without an end, two of 800 did not end."""
+"""How often all equations narrow the ranges before a bisection. On the slowest tables with percentages, 4 took a third
+of the time of 30; without a limit, two of 800 did not finish."""
 FAR = 10**9
 """What an unknown without a bound must be seen to attain before it is taken to have none: more than any population."""
 DEEP = 400
-"""How deep ranges are cut: more than any search of so many cuts needs in practice; beyond it, it is given up."""
+"""The largest depth of bisection: more than any search of this size needs in practice; beyond it, the search is given
+up."""
 
 
 class SmallGroup:
@@ -164,7 +165,7 @@ def activity(rows: Rows, e: int, low: IntArray, high: IntArray) -> tuple[int, in
 def narrowed(rows: Rows, rhs: IntArray, low: IntArray, high: IntArray) -> bool:
     """Narrow ranges by each equation alone, again and again; say whether something is left of all of them.
 
-    It may end early: two equations that contradict each other can narrow wide ranges one by one.
+    It may end early: two contradictory equations can narrow wide ranges by one value at a time.
     """
     for _ in range(SWEEPS):
         changed = False

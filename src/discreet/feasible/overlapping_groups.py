@@ -1,8 +1,8 @@
-"""Groups of respondents that overlap, taken together: the values of all of them are enumerated at once.
+"""Overlapping groups of respondents, judged together: the values of all of them are enumerated at once.
 
-Statistics of women, of black people and of black women are about the same few people: each leaves many values, and all
-of them together perhaps one (Garfinkel, Abowd and Martindale 2019). Respondents are in *atoms*, the pieces that every
-group is made of. All numbers of respondents in atoms that fit are tried, and for each of these all values.
+Statistics of women, of black people and of black women are about the same few people: each leaves many values possible,
+and all of them together perhaps one (Garfinkel, Abowd and Martindale 2019). Respondents are in *atoms*, the pieces that
+every group is made of. All numbers of respondents in atoms that fit are tried, and for each of these all values.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
 JOINT_STEPS = 60_000
-"""Values and numbers of respondents that are tried for groups that overlap: about a second. What takes more is left
+"""The most values and numbers of respondents tried for overlapping groups: about a second. What would take more is left
 open, and called incomplete."""
 MOST_CELLS = 512
-"""The most cells that groups are looked for in."""
+"""The most cells in which groups are searched for."""
 ROUNDS = 50
-"""How often sums of pieces narrow each other before values are tried. A round choice: it only saves work."""
+"""How often sums of pieces narrow each other before values are tried. A round choice, which only saves work."""
 MOST_SETS = 200
 """The most pieces whose sums are worked out before values are tried: differences of groups, and of these."""
 
@@ -61,7 +61,7 @@ class Together(NamedTuple):
 def taken_together(
     equations: Equations, groups: Sequence[RespondentGroup], low: IntArray, high: IntArray, asked: Sequence[int]
 ) -> Together | None:
-    """Return what is left of groups that overlap, and of pieces of them that are known; None where that is too much.
+    """Return what is left of overlapping groups, and of known pieces of them; None if that is too much work.
 
     Args:
         equations: what is published; statistics of other figures than respondents' values must not be left in it.

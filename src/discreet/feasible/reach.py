@@ -1,4 +1,4 @@
-"""Whether hidden figures can be as small and as large as they must be able to be, without working out their intervals.
+"""Whether hidden figures can be as small and as large as required, without computing their intervals.
 
 A pattern of hidden figures protects a value when some table that fits has it at or below a lower level, and another at
 or above an upper one. One such table is enough: a search may stop there, long before it knows the interval.
@@ -47,7 +47,7 @@ def reach_levels(
     workers: int | None = None,
     progress: Progress | None = None,
 ) -> Reached:
-    """Say of every target whether tables of integers that fit attain its two levels, in units of the last decimal.
+    """Say for every target whether fitting tables of integers attain its two levels, in units of the last decimal.
 
     A target (the index of a position) must be able to be at most its lower level, and at least its upper one. ``seen``
     are its least and its largest value (two rows) in tables that are known to fit. After the time limit, in seconds,

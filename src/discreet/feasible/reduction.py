@@ -1,4 +1,4 @@
-"""What is left of an attacker's equations once exact figures are put in: independent groups of unknown values."""
+"""What remains of an attacker's equations once exact figures are substituted: independent groups of unknown values."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
 PASSES = 60
-"""Rounds of narrowing before the search for bounds begins. A round choice: narrowing only saves work, and the tables of
-the benchmarks need at most 11 rounds."""
+"""Rounds of narrowing before the search for bounds. A round choice: narrowing only saves work, and the tables of the
+benchmarks need at most 11 rounds."""
 SIGN = np.array([[-1], [1]])
 """Turns both sides of a comparison: row 0 is about lower ends, where less is further, row 1 about upper ones."""
 NOT_SEEN = np.iinfo(np.int64).max
-"""The value, or its negative, of what no table has shown."""
+"""The value, or its negative, of what no table has shown yet."""
 
 
 class NothingFitsError(Exception):
@@ -98,7 +98,7 @@ class Found:
 
 @dataclass(frozen=True, eq=False)
 class Reduction:
-    """Equations after every value that one equation alone determines was put in, and again, until none is left.
+    """Equations after substituting every value determined by a single equation, repeatedly, until none is left.
 
     Unknowns in exactly the same equations become one: ``leader`` names the one that speaks for all of them, with their
     sum. ``low`` and ``high`` are ranges of leaders, narrowed by each equation alone; they always contain the truth.
@@ -143,7 +143,7 @@ class _Rows:
 
 
 def reduce(equations: Equations, *, join: bool = True) -> Reduction:
-    """Put in what is known, join what cannot be told apart if asked to, and split the rest into independent groups.
+    """Substitute what is known, merge indistinguishable unknowns on request, and split the rest into groups.
 
     Raises:
         NothingFitsError: some equation cannot hold.

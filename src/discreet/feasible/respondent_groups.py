@@ -47,7 +47,7 @@ def with_respondents(equations: Equations, clock: Clock | None = None) -> tuple[
 
 
 def unjudged(equations: Equations) -> list[str]:
-    """Return the columns of statistics of which nothing is said, and so nothing is judged."""
+    """Return the columns of statistics without a definition, which are not judged."""
     silent = [column.name for column in equations.statistics if column.statistic.kind == OTHER and len(column)]
     return [*equations.unjudged, *silent]
 
@@ -58,7 +58,7 @@ def unjudged(equations: Equations) -> list[str]:
 def _judged(
     equations: Equations, low: IntArray, high: IntArray, clock: Clock | None
 ) -> Iterator[tuple[Sequence[RespondentGroup], Ranges, str]]:
-    """Yield what is left of groups, of their counts and their sums, and why; those that overlap are taken together."""
+    """Yield what is left of groups, of their counts and their sums, and why; overlapping ones are judged together."""
     gathered: dict[Key, list[Printed]] = {}
     for part in equations.parts:
         for column in part.statistics:

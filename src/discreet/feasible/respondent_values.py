@@ -19,7 +19,8 @@ from discreet.table.statistic import Statistic
 MOST_RESPONDENTS = 20
 """The most respondents of a group whose values are enumerated."""
 STEPS = 200_000
-"""Values that are tried for one group: a fraction of a second. What takes more is left open, and called incomplete."""
+"""The most values tried for one group: a fraction of a second. What would take more is left open, and called
+incomplete."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Printed:
 
     @property
     def single(self) -> bool:
-        """Whether it is the value of one respondent, and rounding leaves no other."""
+        """Whether it is the value of a single respondent, and rounding leaves no other."""
         if self.statistic.kind not in ("minimum", "maximum"):
             return False
         unit = 10**self.statistic.unit

@@ -28,7 +28,7 @@ from discreet.table.statistic import StatisticColumn
 from discreet.table.statistic_rows import LARGEST, Inequalities
 
 ROUNDS = 20
-"""How often statistics and sums take turns in narrowing ranges. A round choice: it only saves work, as what is left is
+"""How often statistics and sums alternate in narrowing ranges. A round choice, which only saves work, since the rest is
 searched."""
 
 
@@ -72,7 +72,7 @@ def with_statistics(equations: Equations) -> Equations:
 
 
 def _of_figures(equations: Equations) -> Equations:
-    """Return the equations with what statistics of published figures say of one that is hidden.
+    """Return the equations with what statistics of published figures say about a hidden one.
 
     Where all figures are shown, such a statistic must agree with them and adds nothing. Where one is hidden, it is a
     multiple of the rounding base near what the statistic says. Where several are, nothing is judged.
@@ -241,7 +241,7 @@ def _narrow(stated: Inequalities, low: IntArray, high: IntArray) -> _Narrowed:
 
 
 def _refuse_empty(equations: Equations, stated: Inequalities, found: _Narrowed, low: IntArray, high: IntArray) -> None:
-    """Refuse statistics that leave nothing of a figure, or sums that cannot be what they are said to be."""
+    """Refuse statistics that leave no value of a figure possible, and sums that contradict them."""
     terms, free = _ends(stated, low, high, largest=True)
     wrong = np.flatnonzero((_added(stated, free.astype(np.int64)) == 0) & (_added(stated, terms) < stated.least))
     if wrong.size:

@@ -1,4 +1,4 @@
-"""Statistics in words: what a printed one says of a figure, as a person would reason."""
+"""Statistics in words: what a printed one says about a figure, as a person would reason."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Statement:
         return ", ".join(f"{self.equations.describe(j)} is {self._range(low, high, j)}" for j in others)
 
     def reason(self, i: int, low: IntArray, high: IntArray) -> str:
-        """Say what is left of variable i, given the ranges of the others."""
+        """Say what remains possible for variable i, given the ranges of the others."""
         others = [j for j in self.variables if j != i]
         told = self._ratio(i, others, low, high) if self.column is not None and len(others) <= 1 else ""
         if not told:

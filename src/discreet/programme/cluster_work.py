@@ -38,26 +38,26 @@ from discreet.table.tabulation import Tabulation
 
 Cells: TypeAlias = ClusterCells | FinishedCells
 SAVED = 2
-"""The version of what is kept of a cluster."""
+"""The version of a cluster's stored outcome."""
 
 SEARCH = 600.0
-"""Seconds for each search and each audit of a cluster: more than for one table that somebody waits for."""
+"""Seconds for each search and each audit of a cluster: more than for a single table, which somebody waits for."""
 LATE = "it was not finished in time; run the plan again, as what is finished is kept, or give more (--time-limit)"
-"""Why a cluster is withheld that was not finished."""
+"""Why an unfinished cluster is withheld."""
 UNPUBLISHED = (
     "the disclosure risk 1/H to a reader who knows the method cannot be shown: it was judged with figures that no "
     "table of the plan shows; publish the tables of all people and of the finest level that they are taken from, or "
     "take a policy without a limit on it"
 )
-"""Why a cluster is withheld of which less is published than was judged."""
+"""Why a cluster is withheld if less of it is published than was judged."""
 
 
 @dataclass(frozen=True, eq=False)
 class Task:
     """One cluster, and what is asked of it.
 
-    ``statistics`` are published beside tables, by the name of each. ``prepared`` makes the method that is applied in
-    place of ``protection``, with notes, in so many seconds; ``asked`` says by what. Work is over at the time ``until``,
+    ``statistics`` are published beside tables, by the name of each. ``prepared`` makes the method that replaces
+    ``protection``, with notes, within a number of seconds; ``asked`` describes it. Work ends at the time ``until``,
     which other processes and machines read from their own clocks.
     """
 
@@ -72,7 +72,7 @@ class Task:
     prepared: Callable[[float | None], tuple[Protect, tuple[str, ...]]] | None = None
 
     def clock(self) -> Clock:
-        """Return a clock that rings when work is over."""
+        """Return a clock for the end of the work."""
         return Clock.within(None if self.until is None else max(self.until - time.time(), 0.0))
 
     @property
@@ -119,7 +119,7 @@ class Task:
 
 @dataclass(frozen=True)
 class TableOutcome:
-    """What became of one table: its figures, how many are hidden or changed, how many are sensitive; its statistics."""
+    """The outcome for one table: how many figures are published, hidden or changed, sensitive; its statistics."""
 
     name: str
     figures: int
@@ -135,7 +135,7 @@ class TableOutcome:
 
 @dataclass(frozen=True, eq=False)
 class ClusterOutcome:
-    """What became of a cluster: verdict and reasons, and what may be published of every table, in their order."""
+    """The outcome for a cluster: verdict and reasons, and what may be published of every table, in order."""
 
     name: str
     variable: str
@@ -155,7 +155,7 @@ class ClusterOutcome:
 
     @classmethod
     def late(cls, task: Task) -> ClusterOutcome:
-        """Return what becomes of a cluster that was not finished in time."""
+        """Return the outcome for a cluster that was not finished in time."""
         cluster = task.cells.cluster
         tables = tuple(TableOutcome(table.name, 0, 0, 0) for table in cluster.tables)
         told = (task.sha256, "withhold", f"Do not release it: {LATE}.", ((False, LATE),), "", 0.0)
@@ -172,7 +172,7 @@ class ClusterOutcome:
         return canonical(plain_settings(data)) + "\n"
 
     def refuse_odd_types(self) -> None:
-        """Refuse values of other types than a run writes, and a verdict or release that is none."""
+        """Refuse values of other types than a run writes, and invalid verdicts and releases."""
         texts = (self.name, self.variable, self.period, self.sha256, self.sentence, self.method)
         counts = (
             self.cells,
@@ -208,7 +208,7 @@ class ClusterOutcome:
 
 
 def work_on(task: Task, progress: Progress | None = None, workers: int | None = None) -> ClusterOutcome:
-    """Assess a cluster, and cut what may be published into its tables; withhold what is not finished in time."""
+    """Assess a cluster, and cut what may be published into its tables; withhold it if time runs out."""
     clock = task.clock()
     if clock.late:
         return ClusterOutcome.late(task)
@@ -266,8 +266,8 @@ def _found(task: Task, clock: Clock, progress: Progress | None, workers: int | N
 def _risk_of_more(found: Assessment, release: Release, parts: Sequence[Figures]) -> int | None:
     """Return the check of the disclosure risk to a reader who knows the method if more was judged than is published.
 
-    Fewer figures leave intervals as wide or wider. But what is left of a figure in bits can be less without another one
-    than with it: what a figure that nobody sees would say counts on average only.
+    With fewer figures, intervals are at least as wide. But the bits left of a figure can be fewer without another one
+    than with it: an unseen figure counts only on average.
     """
     shown = {_where(part, row) for part in parts for row in range(len(part))}
     if all(_where(part, row) in shown for part in release.parts() for row in range(len(part))):
@@ -329,7 +329,7 @@ def _shows_all(group: TableFamily, part: Figures, whole: Tabulation) -> bool:
 
 
 def _without_parts(part: Figures, whole: Tabulation) -> Figures:
-    """State sums of figures that no table shows as what they are to a reader: as far off as all their parts may be.
+    """State sums of unpublished figures as a reader knows them: as uncertain as all their parts together.
 
     With n cells below a sum, each at most b away from its true value, the sum is at most n·b away from its own.
     """

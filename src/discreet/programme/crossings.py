@@ -1,8 +1,8 @@
-"""Which tables of a plan are one problem, which contain others, and what they share: no figure is needed for that.
+"""Which tables of a plan are one problem, which contain others, and what they share; this needs no figures.
 
 A table shows all combinations of its dimensions, down to a level of each, with all margins. It is contained in another
 that crosses at least the same dimensions down to at least the same levels. Tables of one variable about one period
-share their grand total at least, so they are one cluster: a figure that one of them hides may follow from the others.
+share at least their grand total, so they are one cluster: a figure that one of them hides may follow from the others.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Crossing:
 
     @property
     def family(self) -> tuple[str, str]:
-        """What it adds up, and when: tables that differ in this have no figure in common."""
+        """Its variable and period: tables that differ in either have no figure in common."""
         return self.variable, self.period
 
     def within(self, other: Crossing) -> bool:
@@ -78,12 +78,12 @@ class Cluster:
 
     @property
     def name(self) -> str:
-        """What the cluster is called: its variable, and its period where tables have their own."""
+        """The cluster's name: its variable, and its period if tables have their own."""
         return " ".join(part for part in (self.variable or "count", self.period) if part)
 
     @property
     def tables(self) -> tuple[Crossing, ...]:
-        """All tables, those that others contain among them."""
+        """All tables, including those contained in others."""
         return tuple(one for group in self.groups for one in group.tables)
 
     @property

@@ -1,6 +1,6 @@
 """Drafts of plans: from records, from a list of tables, from the cells that a template asks for, from finished tables.
 
-A draft is text, for somebody to read and correct: what could not be known is said in comments.
+A draft is text to read and correct; comments say what could not be known.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MOST = 200
 MOST_CELLS = 100_000
 """A crossing of more cells than this is not drafted."""
 NAMED = re.compile(r"(^|[^a-z])(id|ident|identifier|key|nr|number)$", re.IGNORECASE)
-"""What columns are called that say whose a record is."""
+"""Names of columns that identify contributors."""
 
 
 def draft(source: str | Path, *, totals: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
@@ -70,7 +70,7 @@ def _numeric(column: Sequence[object]) -> bool:
 
 
 def _own(column: Sequence[object]) -> bool:
-    """Say whether most records have an entry of their own: then it says who or how much, and classifies nobody."""
+    """Say whether most records have an entry of their own: the column then identifies or measures them."""
     return len(set(column)) * 2 > len(column)
 
 

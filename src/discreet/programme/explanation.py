@@ -1,4 +1,4 @@
-"""What a plan amounts to, in words: which tables are one problem, what they share, and what others contain."""
+"""A plan in words: which tables are one problem, what they share, and what others contain."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from discreet.programme.plan_model import Programme
 
 @dataclass(frozen=True, repr=False)
 class PlanExplanation(Result):
-    """The clusters of a plan, and notes on what was looked at beside them."""
+    """The clusters of a plan, and further notes."""
 
     plan: Programme
     clusters: tuple[Cluster, ...]
@@ -42,7 +42,7 @@ class PlanExplanation(Result):
         return told
 
     def tied(self) -> list[str]:
-        """Return which tables equations put together."""
+        """Return which tables are linked by equations."""
         told = []
         for _, group in self.groups:
             names = list(dict.fromkeys(one.indicator for one in group.tables))

@@ -42,7 +42,7 @@ class FinishedCells:
         return self.sheets[0] if len(self.sheets) == 1 else joined(self.sheets)
 
     def forms(self) -> dict[str, Any]:
-        """Return what methods are handed: all tables at once."""
+        """Return the input of methods: all tables at once."""
         return {"": self.sheets[0] if len(self.sheets) == 1 else list(self.sheets), "none": list(self.sheets)}
 
     @property

@@ -1,4 +1,4 @@
-"""Means in plans: of the figures of two tables that cross the same, published where both show theirs.
+"""Means in plans: computed from two tables with the same crossing, and published where both show their figures.
 
 The sums are one table of the plan and the numbers another; both are protected with all tables that they share figures
 with, and judged together. A mean of what both publish follows from them, and reveals no more.
@@ -20,7 +20,7 @@ from discreet.table.release import Release
 
 
 def with_means(plan: Programme, clusters: Sequence[ClusterOutcome]) -> list[ClusterOutcome]:
-    """Return what became of clusters, with how many means each table has; their releases are as they were."""
+    """Return the outcomes of clusters with the number of means of each table; releases are unchanged."""
     found = []
     for one in clusters:
         tables, said = list(one.tables), list(one.checks)
@@ -69,7 +69,7 @@ def _published(clusters: Sequence[ClusterOutcome], name: str) -> Figures | None:
 
 
 def _alike(whole: Figures, part: Figures) -> Figures:
-    """Return a table in the labels and the order of another one, as it is where they show different cells."""
+    """Return a table in the labels and the order of another one; unchanged if they show different cells."""
     if set(part.names) != set(whole.names) or len(part) != len(whole):
         return part
     grid, columns = Grid.of(whole.labels), []

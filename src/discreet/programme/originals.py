@@ -102,7 +102,7 @@ class ClusterCells:
         return self.whole.with_columns(lambda column: column[rows], cells=self.whole.cells[rows])
 
     def forms(self) -> dict[str, Any]:
-        """Return what methods are handed, by their names; without one, what all others are."""
+        """Return the inputs of methods by name; under no name, that of all others."""
         sheets = list(self.sheets)
         finest = sheets if self.uniform else [made for made, _ in self.finest]
         found: dict[str, Any] = {"none": sheets, "suppress": sheets if len(sheets) > 1 else sheets[0]}

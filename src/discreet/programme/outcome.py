@@ -1,4 +1,4 @@
-"""What became of a programme: a verdict for every table, worst first; its files, its record and its report."""
+"""The outcome of a programme: a verdict for every table, worst first; its files, its record and its report."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ENDINGS = {**FORMATS, "flags": "-flags.csv", "sdmx-csv": "-sdmx.csv"}
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProgrammeOutcome(Result):
-    """The outcome of a run; ``fresh`` is how many clusters were worked on, the others being as they were."""
+    """The outcome of a run; ``fresh`` counts the clusters that were worked on, the others being unchanged."""
 
     plan: Programme
     policy: Policy
@@ -52,7 +52,7 @@ class ProgrammeOutcome(Result):
 
     @property
     def sentence(self) -> str:
-        """What became of the programme, in words."""
+        """The outcome in words."""
         tables = sum(len(one.tables) for one in self.clusters)
         held = sum(len(one.tables) for one in self.clusters if one.verdict == "withhold")
         said = f"{many(tables, 'table')} in {many(len(self.clusters), 'cluster')}: "
@@ -129,7 +129,7 @@ class ProgrammeOutcome(Result):
                 yield f"{one.name}.xlsx", "xlsx", replace(one.release, figures=tuple(shown)), value
 
     def write(self) -> None:
-        """Write all tables that may be published, the report, and last the record; remove what may not.
+        """Write all tables that may be published, the report, and finally the record; remove tables that may not.
 
         A table that cannot be written in one of its formats is refused before any other is.
         """

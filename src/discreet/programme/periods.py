@@ -34,11 +34,11 @@ from discreet.table.tabulation import Tabulation
 Key: TypeAlias = frozenset[tuple[str, str]]
 """A cell by its categories, without those that are totals."""
 DEAR = 1e9
-"""The cost of a frozen cell where the fewest are looked for: more than all others together."""
+"""The cost of a frozen cell in the search for the fewest to release: more than all others together."""
 FREEZE = 60.0
-"""Seconds for the fewest cells to release from a freeze; after them, few enough are named."""
+"""Seconds for finding the fewest cells to release from a freeze; after that, a small enough set is named."""
 LEAST = 0.01
-"""The fewest seconds that a search is given."""
+"""The least number of seconds for a search."""
 NAMED = 5
 """How many cells a message names."""
 
@@ -51,7 +51,7 @@ class Before:
 
     @classmethod
     def of(cls, release: Release) -> Before:
-        """Take the figures of a release."""
+        """Collect the figures of a release."""
         found: dict[Key, float | None] = {}
         for part in release.parts():
             totals = {
@@ -101,7 +101,7 @@ class Steady:
     frozen: tuple[FrozenPart, ...]
 
     def method(self, seconds: float | None = None) -> tuple[AuditedSuppression, tuple[str, ...]]:
-        """Return the suppression that keeps what can be kept, and what keeping costs, in words, in so many seconds.
+        """Return the suppression that keeps as much as possible, and in words what that costs, within some seconds.
 
         Raises:
             InfeasibleError: if frozen cells leave no safe pattern; it names the fewest to release from the freeze.
@@ -132,7 +132,7 @@ class Steady:
         return forms.get("suppress", forms[""])
 
     def _plain(self) -> AuditedSuppression:
-        """Return the suppression that the policy asks for."""
+        """Return the suppression of the policy."""
         whole = self.cells.judged
         listed = next((one.parameters for one in self.policy.protections if one.name == Suppression.name), {})
         given: dict[str, Any] = {k: tuple(value) if isinstance(value, list) else value for k, value in listed.items()}
@@ -274,7 +274,7 @@ class Steady:
 
 
 def _within(method: AuditedSuppression, clock: Clock) -> AuditedSuppression:
-    """Return a method that ends with its own time, or when a clock rings."""
+    """Return a method that ends at its own time limit, or at that of a clock."""
     clock.refuse_late("no safe pattern was found")
     limits = [max(limit, LEAST) for limit in (method.time_limit, clock.left) if limit is not None]
     return replace(method, time_limit=min(limits, default=None))

@@ -1,4 +1,4 @@
-"""The plan of a programme: where the records are, which tables are made of them, under which policy, and where they go.
+"""The plan of a programme: where the records are, which tables are made, under which policy, and where they go.
 
 A plan is a TOML file or an object of :class:`Programme`; both are checked whole before anything is read or written.
 """
@@ -130,7 +130,7 @@ class TablePart(PlanPart):
 class OutputPart(PlanPart):
     """What is written and where: one file a table in each format, the record and the report.
 
-    With ``workbook`` the tables of each cluster are also the sheets of one Excel workbook. ``presentation`` are the
+    With ``workbook``, the tables of each cluster also become the sheets of one Excel workbook. ``presentation`` are the
     titles, notes, symbols and labels of :class:`~discreet.table.presentation.Presentation`.
     """
 
@@ -170,7 +170,7 @@ class FrozenPart(PlanPart):
 class Programme(PlanPart):
     """A plan: records, dimensions, tables, policy and outputs of a programme of publications.
 
-    Changes beside releases of other times, and corrections, must be made by ``fewest`` people or firms at least.
+    Changes from releases of other times, and corrections, must be made by at least ``fewest`` people or firms.
     ``time_limit`` is for a whole run, in seconds: what is not finished by then is withheld.
 
     >>> plan = Programme(records={"files": "firms.csv"}, tables=[{"name": "T1", "by": ["region"]}])
@@ -452,5 +452,5 @@ def _names_a_file(name: str) -> bool:
 
 
 def as_list(files: str | tuple[str, ...]) -> tuple[str, ...]:
-    """Return one file or several as several."""
+    """Return one file or several as a list."""
     return (files,) if isinstance(files, str) else files

@@ -40,16 +40,16 @@ from discreet.programme.periods import Before, Steady, outcomes_in, plan_in
 from discreet.programme.plan_model import Programme
 
 COUNTED = ("", "count")
-"""What the variable of a cluster of numbers is called."""
+"""The variable of a cluster of numbers."""
 KEPT = ".plan"
-"""The folder beside the outputs with what is kept of a run; it is as confidential as the records."""
+"""The folder beside the outputs with the state of a run; it is as confidential as the records."""
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """How a plan is run: where it writes, by which seed, on how many workers, and who is told how far it is.
+    """How a plan is run: its output, seed, workers and progress.
 
-    ``time_limit`` is for all of it, in seconds, and comes before that of the plan; ``before_writing`` is called once
+    ``time_limit`` is for the whole run, in seconds, and overrides that of the plan; ``before_writing`` is called once
     everything is found.
     """
 
@@ -65,8 +65,8 @@ class RunOptions:
 def run_plan(plan: Programme, options: RunOptions | None = None) -> ProgrammeOutcome:
     """Run a plan: write every table that may be published, the record and the report.
 
-    A table is published if its cluster meets the policy, and if nothing follows from it together with the ledger. What
-    is not finished when time is up is withheld, and a later run goes on with it.
+    A table is published if its cluster meets the policy, and if nothing follows from it together with the ledger.
+    Whatever is unfinished when time is up is withheld, and a later run continues with it.
     """
     how = options or RunOptions()
     clock = Clock.within(plan.time_limit if how.time_limit is None else how.time_limit)
@@ -160,7 +160,7 @@ def _worked(tasks: Sequence[Task], kept: Path, how: RunOptions) -> tuple[list[Cl
 
 
 def _read(file: Path, task: Task) -> ClusterOutcome | None:
-    """Return what was kept of a cluster if nothing that it depends on has changed."""
+    """Return the stored outcome of a cluster if nothing that it depends on has changed."""
     if not file.exists():
         return None
     found = ClusterOutcome.from_text(file.read_text(encoding="utf-8"))
@@ -190,7 +190,7 @@ def _beside_the_ledger(
 
 
 def _meet(plan: Programme, one: ClusterOutcome, other: ClusterOutcome) -> bool:
-    """Say whether two clusters tell each other who is there: numbers and amounts at the same time."""
+    """Say whether two clusters show each other who is there: numbers and amounts at the same time."""
     counts = [entry_of(plan, cluster)["variable"] in COUNTED for cluster in (one, other)]
     periods = [cluster.period or plan.period for cluster in (one, other)]
     return counts[0] != counts[1] and periods[0] == periods[1]
@@ -238,7 +238,7 @@ def _checked(
 
 
 def _listed(plan: Programme, one: ClusterOutcome, ledger: Ledger) -> str | None:
-    """Return the id of a cluster that is in the ledger as it is now."""
+    """Return the id of a cluster that is already in the ledger, unchanged."""
     assert one.release is not None
     title = entry_of(plan, one)["title"]
     mine = [entry for entry in ledger.entries() if entry.title == title]
@@ -254,7 +254,7 @@ def _announced(plan: Programme, one: ClusterOutcome) -> Announced:
 
 
 def entry_of(plan: Programme, one: ClusterOutcome) -> dict[str, Any]:
-    """Return what a ledger is told about a cluster."""
+    """Return the description of a cluster for a ledger."""
     period = one.period or plan.period
     title = " · ".join(filter(None, (plan.title, one.name, "" if one.period else plan.period, plan.vintage)))
     weight = None if one.variable else plan.weights.get(one.name)

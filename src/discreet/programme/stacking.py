@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 INDICATOR, AMOUNT, WHO = "indicator", "amount", "record"
 """The columns of stacked records: which indicator, how much of it, and whose where no column says so."""
 NEAR = 1e-9
-"""How far a sum may be off, relative to it: the last digits of floating numbers."""
+"""The largest relative error of a sum: the last digits of floating-point numbers."""
 
 
 def stacked(

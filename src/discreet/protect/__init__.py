@@ -1,7 +1,7 @@
 """Protections: methods that turn an original table into a release.
 
 Each method is one file: a frozen object of its parameters, which draws releases and knows its own law, and a
-function of the same name that releases a table in one call. Suppression releases nothing on its own: its one door is
+function of the same name that releases a table in one call. Suppression releases nothing on its own: its only entry is
 ``discreet.suppress``, which has every pattern audited.
 """
 
@@ -140,7 +140,7 @@ def __getattr__(name: str) -> object:
 
 
 class _Functions(ModuleType):
-    """A package whose functions have the names of their modules, which importing these must not cover."""
+    """A package whose functions share the names of their modules; importing a module must not hide its function."""
 
     def __setattr__(self, name: str, value: object) -> None:
         if not (name in _HOME and isinstance(value, ModuleType)):

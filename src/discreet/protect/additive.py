@@ -1,4 +1,4 @@
-"""The sums that published figures must obey, in compressed rows: what additive protections state and solve."""
+"""The sums that published figures must satisfy, in compressed rows, for additive protections."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class SumEquations(Rows):
 def sums_of(cells: Tabulation) -> SumEquations:
     """Return the sums along every dimension and hierarchy of a tabulation that lists its empty cells.
 
-    Where all margins are there, sums that follow from others are left out: along a dimension only those at the finest
+    If all margins are present, sums that follow from others are left out: along a dimension only those at the finest
     categories of the dimensions before it, the one with the deepest hierarchy first. A two-way table with at most one
     hierarchy then has every figure in at most two sums, and is a network.
 

@@ -16,13 +16,13 @@ from discreet.core.sparse import Rows, starts_of
 from discreet.protect.additive import SumEquations
 
 CLOSE, TINY = 1e-5, 1e-7
-"""How near a change is to a whole unit or to its bound to count as that: above the tolerance of 1e-7 of HiGHS, and the
-rounding of sparse solves."""
+"""How close a change must be to a whole unit or to its bound to count as equal: above the tolerance of HiGHS, 1e-7, and
+the rounding of sparse solves."""
 DENSE = 3_000
-"""Up to so many sums, least squares are solved with dense equations, in some 70 MB and half a second a step."""
+"""Up to this many sums, least squares are solved with dense equations: about 70 MB and half a second per step."""
 STEPS, PATIENCE = 500, 3
-"""How often the changes that are held at their bounds are chosen anew, and how often without progress: Júdice and Pires
-propose 3 to 10 of the latter, and tables settle in some tens of the former."""
+"""The most steps that choose the changes held at their bounds, and the most without progress: Júdice and Pires propose
+3 to 10 of the latter, and tables settle within a few dozen of the former."""
 
 
 class ProtectionLevels(NamedTuple):
@@ -45,7 +45,7 @@ class Adjustment:
 
 
 def adjust(task: Adjustment, squared: bool, seconds: float, progress: Progress | None = None) -> tuple[IntArray, float]:
-    """Return adjusted figures in whole units, and how far the sum of changes may be from the least, as a share of it.
+    """Return adjusted figures in whole units, and an upper bound on the relative gap of the sum of changes.
 
     Directions, searched for the given seconds, are those of least absolute changes; with ``squared`` the amounts are
     of least squares.
@@ -72,7 +72,7 @@ def adjust(task: Adjustment, squared: bool, seconds: float, progress: Progress |
 
 
 def _ranges(task: Adjustment) -> tuple[FloatArray, FloatArray]:
-    """Return the least and the largest change of every figure; nothing becomes negative, and empty cells stay empty."""
+    """Return the smallest and largest change of every figure; none becomes negative, and empty cells stay empty."""
     values = task.values
     low = np.where(values >= 0, -values.astype(np.float64), -np.inf)
     high = np.full(values.size, np.inf)
@@ -159,9 +159,9 @@ def _amounts(sums: SumEquations, weights: FloatArray, low: FloatArray, high: Flo
 def _squares(sums: SumEquations, weights: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
     """Return the changes with the least weighted sum of squares once directions are fixed.
 
-    With some changes held at their bounds, the others follow from linear equations: d = Aᵀy/w with A·d = 0. All that
-    leave their range are held, and all that would rather move off their bound are let go, until neither happens; where
-    such a step does not help, only one at a time (block principal pivoting, Júdice and Pires 1994), which ends.
+    With some changes held at their bounds, the others follow from linear equations: d = Aᵀy/w with A·d = 0. All changes
+    that leave their range are fixed, and all that would improve by leaving their bound are freed, until there are none;
+    if such a step does not help, one at a time (block principal pivoting, Júdice and Pires 1994), which terminates.
     """
     n = low.size
     across = sums.across(n)

@@ -1,4 +1,4 @@
-"""What every protection is: frozen parameters that turn an original into a release, and say what was done."""
+"""The interface of protections: frozen parameters that turn an original into a release, and say what was done."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Originals: TypeAlias = Original | Sequence[Original]
 
 
 def check_anybody(original: Original) -> None:
-    """Refuse a table that counts nobody, where there is nothing to protect, and one with weights beside it.
+    """Refuse a table that counts nobody, which leaves nothing to protect, and one with weights.
 
     >>> check_anybody(Table.from_array([0, 1], ["month"]))
     """
@@ -71,7 +71,7 @@ class Changes:
 
     @classmethod
     def together(cls, several: Sequence[Changes]) -> Changes:
-        """Return the changes of several tables that were protected alike, with the totals of the first.
+        """Return the changes of several tables protected by the same method, with the totals of the first.
 
         >>> one = Changes.between(np.array([1, 5]), np.array([3, 5]), total=(6, 8))
         >>> Changes.together([one, one]).changed
@@ -110,7 +110,7 @@ class Changes:
 
 
 class ReleaseNotes(TypedDict, total=False):
-    """What a method says of a release it made: findings in words, and its own figures as plain data."""
+    """What a method reports about its release: findings in words, and its own figures as plain data."""
 
     notes: tuple[str, ...]
     details: Mapping[str, Any]
@@ -118,7 +118,7 @@ class ReleaseNotes(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Protected:
-    """A release, and what its making did to the original: for the person who signs, not for publication.
+    """A release, and how it changed the original: for the person who signs, not for publication.
 
     ``notes`` are findings in words, such as a constraint that had to be relaxed; ``details`` are a method's own
     figures as plain data. ``candidates`` are tables by which a method proves what it hides, for an audit to check.
@@ -178,7 +178,7 @@ class Method(Protocol):
 
 @runtime_checkable
 class RandomMethod(Protocol):
-    """What a random protection offers to be judged over its draws."""
+    """What a random protection provides to be judged over its draws."""
 
     @property
     def name(self) -> str:
@@ -189,10 +189,10 @@ class RandomMethod(Protocol):
         """Its parameters."""
 
     def check(self, table: Table) -> None:
-        """Refuse a table that it cannot protect."""
+        """Refuse a table that the method cannot protect."""
 
     def support(self, table: Table) -> IntArray:
-        """Return the cells that a release can show as other than empty."""
+        """Return the cells that a release can show as non-empty."""
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:
         """Return released counts of the cells of the support, one draw per row."""
@@ -210,7 +210,7 @@ class EnumerableMethod(RandomMethod, Protocol):
 
 
 def is_random(method: object) -> bool:
-    """Say whether a method leaves something to chance."""
+    """Say whether a method draws anything."""
     return method.random if isinstance(method, MethodBase) else isinstance(method, RandomMethod)
 
 
@@ -223,7 +223,7 @@ class MethodBase:
     Attributes:
         told: the fields that a release states, where it does not state all of them.
         seeded: whether it takes a seed.
-        any_order: whether it goes through a table by name, and so draws the same for any order of categories.
+        any_order: whether it processes a table by name, so that its draws do not depend on the order of categories.
         examples: what follows the command on command lines, and what they do.
     """
 

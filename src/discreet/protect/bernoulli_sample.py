@@ -1,7 +1,7 @@
 """Bernoulli sampling: everybody is in the sample with the same probability, independently of all others.
 
-The size of the sample is random. Where the number of all people is public, the sample is a simple random one given its
-size, which everybody sees; otherwise a reader knows the rate alone.
+The size of the sample is random. If the number of all people is public, the sample is a simple random one given its
+size, which everybody sees; otherwise a reader knows only the rate.
 """
 
 from __future__ import annotations

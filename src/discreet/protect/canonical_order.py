@@ -1,8 +1,8 @@
-"""The order in which protections go through a table: by name, whatever the order of rows, columns and categories.
+"""The order in which protections process a table: by name, whatever the order of rows, columns and categories.
 
-The same seed then gives the same noise for the same table, be it read from a file, a frame or records, and held as
-inner counts or with all margins. Otherwise a table that is read again in another order would be published with other
-noise, and the two releases together would leave less open than either.
+The same seed then gives the same noise for the same table, whether it comes from a file, a frame or records, and
+whether it holds inner counts or all margins. Otherwise a table read again in another order would get other noise, and
+the two releases together would reveal more than either.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def as_in(release: Release, original: Table | Tabulation) -> Release:
 
 @dataclass(frozen=True)
 class _Order:
-    """The dimensions of an original with their categories, totals and groups among them, and their hierarchies."""
+    """The dimensions of an original with their categories, including totals and groups, and their hierarchies."""
 
     labels: Mapping[str, Sequence[str]]
     trees: Mapping[str, tuple[Hierarchy, ...]]
@@ -59,7 +59,7 @@ class _Order:
         return cls(original.categories_by_name, trees, original.axes[0].total)
 
     def like(self, labels: Mapping[str, Sequence[str]]) -> list[Dimension]:
-        """Return dimensions in this order; a category that is not in it, as the total of a table, comes first."""
+        """Return dimensions in this order; a category that is not in it, such as a table's total, comes first."""
         names = [*(name for name in self.labels if name in labels), *(n for n in labels if n not in self.labels)]
         found = []
         for name in names:
@@ -83,7 +83,7 @@ def _every_code(trees: Sequence[Hierarchy]) -> set[str]:
 
 
 def _as_listed(tree: Hierarchy, codes: Sequence[str]) -> Hierarchy:
-    """Return a tree of one level with its codes in the order in which they are listed, any other as it is."""
+    """Return a tree of one level with its codes in the listed order, and any other unchanged."""
     if tree.depth > 1 or set(codes) != set(tree.codes):
         return tree
     below = [code for code in codes if code != tree.total]

@@ -1,14 +1,14 @@
 """Chains: a sample or swap, and then a rounding or cell keys, as one protection.
 
-Censuses swap households and then add noise to the cells. Each step is a method of its own; what is published is the
-last one's, and what a reader knows of the true counts follows from all of them. A reader of the figures knows for every
-cell what the last step says of the count after the step before it, and what that says of the count before. Margins that
-a swap keeps, or changes by at most so much, bound the true margins by the sums of their cells: these intervals follow
-from the figures and the method, and the release states them. How many people moved is stated for as many people as the
-published figures allow, since the true number would tell the true total.
+Censuses swap households and then add noise to the cells. Each step is a method of its own; the last one makes what is
+published, and what a reader knows about the true counts follows from all of them. For every cell, a reader of the
+figures knows what the last step says about its input, and what the step before says about its own input in turn.
+Margins that a swap keeps, or changes by at most so much, bound the true margins by the sums of their cells: these
+intervals follow from the figures and the method, and the release states them. The number of people who moved is stated
+for the largest total that the published figures allow, since the true number would reveal the true total.
 
 The law of the whole is not stated, so no disclosure risk is claimed for a reader who knows it: people who move leave
-one cell for another, and a swap looks at all cells together. A reader who solves all steps together may narrow the
+one cell for another, and a swap looks at all cells together. A reader who considers all steps jointly may narrow the
 intervals, so an audit never calls a chain safe. Samples of a fixed size cannot start a chain: the reader would know the
 sum of the sample, which bounds every count in it.
 """
@@ -89,7 +89,7 @@ class Chain(MethodBase):
             step.check_original(original)
 
     def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
-        """Take every step once."""
+        """Apply every step once."""
         table = original if isinstance(original, Table) else original.table()
         earlier: list[Protected] = []
         now = table
@@ -138,7 +138,7 @@ class Chain(MethodBase):
 
 
 def _drawing(step: MethodBase) -> RandomMethod:
-    """Return a step as what it is: all of them draw."""
+    """Return a step as a random method, which all of them are."""
     return cast("RandomMethod", step)
 
 
@@ -151,7 +151,7 @@ def _published(
 ) -> tuple[Kind, tuple[Figures, ...]]:
     """Return the kind of the published inner counts, and figures of them with intervals of the margins.
 
-    There are no such figures where nothing bounds the margins from above, as after a sample.
+    There are no such figures if nothing bounds the margins from above, as after a sample.
     """
     layout = FullTable.of(table)
     full, kept = layout.full, layout.kept

@@ -30,7 +30,7 @@ ONCE = "Figures that several tables show were changed once, and are the same in 
 
 
 class FigureMethod(MethodBase):
-    """A protection of counts, with their margins, that changes figures of linked tables once for all of them."""
+    """A protection of counts, with their margins, that changes a figure of several linked tables once."""
 
     margins = True
 

@@ -1,4 +1,4 @@
-"""What sampling, swapping and simulation share: inner counts out of an original, and a release of new ones."""
+"""What sampling, swapping and simulation share: taking the inner counts of an original, and releasing new ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class InnerMethod(MethodBase):
         check_anybody(table)
 
     def check_original(self, original: Original) -> None:
-        """Refuse tables that count nobody, and magnitudes, which go with records and not with cells."""
+        """Refuse tables that count nobody, and magnitudes, which belong to records and not to cells."""
         super().check_original(original)
         if isinstance(original, Tabulation) and original.responses:
             names = ", ".join(response.name for response in original.responses)
@@ -59,9 +59,9 @@ class InnerMethod(MethodBase):
     ) -> Protected:
         """Return the release of new inner counts with all their margins and the groups of hierarchies.
 
-        ``kinds`` and ``sums`` say what a reader knows of inner counts and of margins; ``group`` is the number of every
-        inner cell's kind, by position, the first by default. Margins that are ``kept`` are published as exact, as are
-        sums of them; ``more`` are notes and details.
+        ``kinds`` and ``sums`` say what a reader knows about inner counts and about margins; ``group`` is the number of
+        every inner cell's kind, by position, the first by default. Margins that are ``kept`` are published as exact, as
+        are sums of them; ``more`` are notes and details.
         """
         layout = FullTable.of(original)
         full, at_leaves = layout.full, layout.inner

@@ -1,4 +1,4 @@
-"""Originals laid out with all their margins and empty cells, and the release of new figures in their place."""
+"""Originals with all their margins and empty cells, and the release of new figures in their place."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ def check_counts(original: Original) -> None:
 
 @dataclass(frozen=True, eq=False)
 class FullTable:
-    """An original, its cells with all margins and empty ones among them, and the rows of those that can occur.
+    """An original, its cells with all margins, including empty ones, and the rows of those that can occur.
 
-    A count of 0 is published like any other: if empty cells were left out, a published 0 would give away that it is
-    none. Only structural zeros are known to be empty.
+    A count of 0 is published like any other: if empty cells were left out, a published 0 would show that the cell is
+    not empty. Only structural zeros are known to be empty.
     """
 
     original: Original

@@ -1,8 +1,8 @@
 """Linked tables protected together: a figure that several of them show is one figure, changed once.
 
 Tables that share dimensions share totals. Rounded one by one, a total may be 57 in one table and 54 in the other; a
-reader who knows that base 3 was used then knows that it is 55 or 56. Here the tables are laid out as one
-tabulation, a method changes every figure of it once, and each table gets its own figures back.
+reader who knows that base 3 was used then knows that it is 55 or 56. Here the tables are combined into one tabulation,
+a method changes every figure of it once, and each table gets its own figures back.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def link(originals: Sequence[Original], *, margins: bool = True) -> LinkedTables
 
 
 def check_linkable(original: object) -> None:
-    """Refuse what cannot be put together with other tables: anything but counts, and weighted ones."""
+    """Refuse what cannot be combined with other tables: anything but counts, and weighted counts."""
     if isinstance(original, Keyed):
         raise RequestError(
             "tables whose noise comes from the keys of their records agree in what they share; protect them one by one"
@@ -137,7 +137,7 @@ def _check_axis(first: Axis, axis: Axis, table: str) -> None:
 
 
 def _check_agreement(tables: Sequence[Tabulation], positions: Sequence[IntArray]) -> None:
-    """Refuse tables that count different people in the same cell, published or not."""
+    """Refuse tables with different counts in the same cell, published or not."""
     at = np.concatenate(positions)
     counts = np.concatenate([table.records for table in tables])
     owner = np.repeat(np.arange(len(tables)), [len(table) for table in tables])

@@ -13,7 +13,7 @@ from discreet.table.grid import locate
 from discreet.table.tabulation import Tabulation
 
 PATIENCE = 200
-"""How many trades in a row may fail before the search looks elsewhere; a round choice: more rarely finds another."""
+"""How many trades in a row may fail before the search moves on: a round choice, since further trades rarely succeed."""
 
 
 def round_for_margins(

@@ -1,8 +1,8 @@
 """Compiled search for the inner figures to round up that keep all margins close to the original.
 
 Every candidate is published one step higher or lower; a margin is off by the sum of what its candidates moved. The sum
-of squares of these deviations falls with every move that is made, until neither a single candidate, nor two that trade
-places, lower it further. Nothing is random: the same table is always rounded the same way.
+of squares of these deviations falls with every move, until neither a single candidate nor a trade of two lowers it
+further. Nothing is random: the same table is always rounded the same way.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from discreet.core.compiled import compiled
 from discreet.core.numerics import IntArray
 
 ROUNDS = 200
-"""The most passes over all candidates, a round number that is never reached: the search ends when nothing improves."""
+"""The most passes over all candidates: a round number that is never reached, since the search ends when nothing
+improves."""
 
 
 class Fit(NamedTuple):
@@ -30,7 +31,7 @@ class Fit(NamedTuple):
 
 @compiled
 def pull(i: int, fit: Fit) -> int:
-    """Return by how much the margins of a candidate are too high, all together."""
+    """Return the total by which the margins of a candidate are too high."""
     total = 0
     for k in range(fit.starts[i], fit.starts[i + 1]):
         total += fit.off[fit.margins[k]]
@@ -63,7 +64,7 @@ def shared(i: int, j: int, fit: Fit) -> int:
 
 @compiled
 def flips(fit: Fit) -> int:
-    """Turn every candidate whose turn lowers the sum of squares; return how many were turned."""
+    """Flip every candidate that lowers the sum of squares; return how many were flipped."""
     up, base, starts = fit.up, fit.base, fit.starts
     turned = 0
     for i in range(up.size):
@@ -77,7 +78,7 @@ def flips(fit: Fit) -> int:
 
 @compiled
 def trade(i: int, j: int, fit: Fit) -> bool:
-    """Turn i down and j up if that lowers the sum of squares."""
+    """Flip i down and j up if that lowers the sum of squares."""
     starts = fit.starts
     away = pull(j, fit) - pull(i, fit)
     touched = starts[i + 1] - starts[i] + starts[j + 1] - starts[j] - 2 * shared(i, j, fit)

@@ -28,16 +28,16 @@ from discreet.table.kinds import Random
 from discreet.table.tabulation import Tabulation
 
 BLOCK = 1 << 18
-"""How many counts share a random stream: so many fit into the cache together with what is made of them. Another size
-draws other roundings for the same seed."""
+"""How many counts share a random stream: as many as fit into the cache with their results. Another size would draw
+other roundings for the same seed."""
 
 
 def round_randomly(F: IntArray, base: int, rng: np.random.Generator, size: int) -> IntArray:
     """Return `size` independent roundings of the counts, one per row.
 
     Up with probability r/b, where r is the residual modulo the base b: the mean of a rounded count is the
-    count. For base 3 these are the probabilities 2/3 and 1/3 of antal2014 section 4. An integer is drawn evenly
-    from 0 … b − 1 and compared with r, which makes the probabilities exact.
+    count. For base 3 these are the probabilities 2/3 and 1/3 of antal2014 section 4. A uniform integer from 0 … b − 1
+    is compared with r, which makes the probabilities exact.
     """
     residual = F % base
     small: type[np.uint8 | np.uint16 | np.int64] = (

@@ -61,7 +61,7 @@ class RandomSample(Sampling):
             check_share(self.fraction, "the sampling fraction", above=True)
 
     def people(self, total: int) -> int:
-        """Return how many of so many people are in the sample; refuse a sample larger than the population.
+        """Return how many of these people are in the sample; refuse a sample larger than the population.
 
         >>> RandomSample(fraction=0.1).people(472)
         47

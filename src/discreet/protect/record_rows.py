@@ -1,4 +1,4 @@
-"""Rows of frames and files of records: chosen or changed, and handed back as what they were."""
+"""Rows of frames and files of records: chosen or changed, and returned in the same form."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ class Sampling(InnerMethod):
     def sampled(self, original: Original, table: Table, counts: IntArray, notes: tuple[str, ...] = ()) -> Protected:
         """Return the release of a sample in which a reader knows the same of every cell.
 
-        Its fraction is the one that was asked for; where the total is public, it is what was drawn of that.
+        Its fraction is the requested one; if the total is public, it is the share that was drawn.
         """
         kind = Sampled(fraction=self.share)
         if self.known_total:

@@ -129,7 +129,7 @@ class Nested:
 def nested_totals(cells: Tabulation, totals: Sequence[str]) -> list[Nested]:
     """Return the tree of totals along dimensions from coarse to fine, down to the finest cells, depth by depth.
 
-    Dimensions are broken down one after the other, each along its first hierarchy; then all others at once.
+    Dimensions are split one after the other, each along its first hierarchy; then all others at once.
     """
     inside, finished = np.ones(len(cells), bool), np.ones(len(cells), bool)
     depth, parent = np.zeros(len(cells), np.int64), cells.cells

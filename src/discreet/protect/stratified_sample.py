@@ -1,7 +1,7 @@
 """Stratified sampling: a simple random sample within every category of one dimension.
 
-Small areas can be sampled with a larger share than large ones, to give each figures of its own. A reader knows what was
-asked for, the share or each stratum's sample size; each stratum's own size only where these are public.
+Small areas can be sampled at a higher rate than large ones, to give each its own figures. A reader knows the requested
+share or sample sizes; the strata's own sizes only if these are public.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class StratifiedSample(Sampling):
         return self.release(original, inner, kinds, Sampled(), group=group, notes=notes)
 
     def _findings(self, table: Table, people: IntArray, n: IntArray) -> tuple[str, ...]:
-        """Say which strata are in the sample as a whole, although less was asked for: their counts are true ones."""
+        """Say which strata are sampled completely, although less was requested: their counts are the true ones."""
         whole = np.flatnonzero((people > 0) & (n == people))
         if not whole.size or self.fraction == 1:
             return ()

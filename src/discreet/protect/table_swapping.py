@@ -26,8 +26,8 @@ from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.kinds import Swapped
 
 TRIES = 1000
-"""How often, for every move, another one is tried where a count would become negative: a round choice that only tables
-with next to no room for moves use up."""
+"""How many attempts a move gets if counts would become negative: a round choice, exhausted only by tables with almost
+no room for moves."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""How a method is asked for: on the command line, by an option for each of its fields, or in one call."""
+"""How a method is used: on the command line, with an option for each of its fields, or in one call."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from discreet.table import Release
 
 @dataclass(frozen=True)
 class Usage:
-    """What ``discreet protect`` says of a method, and whether it takes a seed, and linked tables."""
+    """What ``discreet protect`` says about a method, and whether it takes a seed and linked tables."""
 
     help: str
     examples: Mapping[str, str]
@@ -67,7 +67,7 @@ def in_one_call(
 ) -> Callable[..., Release]:
     """Return the function of a method: an original, the method's fields, and a seed if it draws anything.
 
-    The first fields, one by default, need not be named. ``renamed`` are fields that the function calls otherwise.
+    The first fields, one by default, need not be named. ``renamed`` are fields with another name in the function.
 
     >>> from discreet.protect import ConventionalRounding
     >>> from discreet.table import Table

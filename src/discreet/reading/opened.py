@@ -19,8 +19,8 @@ class Opened:
     """An original, the file that it came from, and how that was read.
 
     ``counts`` are the inner counts if the original is a table with groups. ``said`` is how it was read, beyond the
-    defaults; ``note`` is what was assumed because the user did not say it; ``backend`` which frames the user works
-    with; ``others`` are further files, by role.
+    defaults; ``note`` is what was assumed for lack of an option; ``backend`` which frames the user works with;
+    ``others`` are further files, by role.
     """
 
     original: Table | Tabulation

@@ -1,4 +1,4 @@
-"""What a user hands over (a file, a frame or a table) as the original that rules, measures and methods take."""
+"""The user's input (a file, a frame or a table) as the original that rules, measures and methods take."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def open_original(
     released: bool = False,
     progress: Progress | None = None,
 ) -> Opened:
-    """Return what a user hands over as an original.
+    """Return the user's input as an original.
 
     Args:
         original: a file, a pandas, polars or Arrow frame, a table or a tabulation; None for a bundled example.
         reading: how it is read.
-        name: what it is called; by default by its file.
+        name: its name; by default that of its file.
         released: whether a release will do, as for a table that is a sample.
-        progress: told how far records are tabulated.
+        progress: called as records are tabulated.
 
     >>> import pyarrow as pa
     >>> open_original(pa.table({"area": ["n", "s"], "count": [3, 4]})).table().total
@@ -89,7 +89,7 @@ def open_originals(originals: object, reading: Reading) -> list[Table | Tabulati
 
 
 def is_read(given: object) -> bool:
-    """Say whether something is read: a file, or a frame of a known library."""
+    """Say whether something has to be read: a file, or a frame of a known library."""
     return isinstance(given, str | Path) or is_frame(given)
 
 
@@ -114,7 +114,7 @@ def describes_itself(path: Path) -> bool:
 
 
 def _refuse(how: Reading, why: str, *, allowed: Sequence[str] = ()) -> None:
-    """Refuse what is said of a file or frame if there is none."""
+    """Refuse options about a file or frame if there is none."""
     if strange := how.beyond(allowed):
         raise RequestError(f"{strange} says how a file or frame is read, but {why}; leave it out")
 
@@ -142,7 +142,7 @@ def stated_method(given: object) -> str | None:
 
 
 def _refuse_release(given: object) -> None:
-    """Refuse what was published in place of the original."""
+    """Refuse a release in place of the original."""
     if (method := stated_method(given)) is None:
         return
     if not isinstance(given, Path):

@@ -14,11 +14,11 @@ from discreet.table.hierarchy import TOTAL
 from discreet.table.roles import FIGURES, Layout
 
 COLUMNS = ("contributor", "holding", "weight", "shadow", "missing", "outside", "negative", "decimal")
-"""What is said of records alone."""
+"""Options for records only."""
 TABLES = ("count", "layout", "margins", "dimensions", "impossible")
-"""What is said of tables alone."""
+"""Options for tables only."""
 PLACE = ("sheet", "header_row")
-"""Where in its file a table is."""
+"""Where a table is in its file."""
 TEXT = ("count", "layout", "total", "margins", "encoding", "delimiter")
 """What files that hold more than text say themselves."""
 
@@ -55,7 +55,7 @@ class ReadingOptions(TypedDict, total=False):
 
 
 class SearchOptions(ReadingOptions, WorkOptions):
-    """How an original is read, and how much work its protection and its audit may be."""
+    """How an original is read, and how long its protection and its audit may take."""
 
 
 class EstimateOptions(ReadingOptions, DrawOptions):
@@ -64,7 +64,7 @@ class EstimateOptions(ReadingOptions, DrawOptions):
 
 @dataclass(frozen=True)
 class Reading:
-    """How a file or frame is read; what is not said is detected from it.
+    """How a file or frame is read; anything not given is detected from it.
 
     Attributes:
         top: how many of the largest contributions of records to keep.
@@ -83,14 +83,14 @@ class Reading:
         contributor: the column that says whose record it is.
         holding: the column of holdings.
         weight: the column of sampling weights; estimates are published.
-        hierarchies: for a dimension its tree, the file of one, or a list of these.
+        hierarchies: by dimension, its tree, the file of one, or a list of these.
         example: the name of a bundled table, in place of a file.
-        parts: for a dimension, totals that are of some categories only.
+        parts: by dimension, totals that cover some categories only.
         rda: the metadata of a ``.tab`` file.
         shadow: the column of records by which the rules judge the magnitude.
-        missing: what becomes of records without a category.
-        outside: what becomes of codes that no hierarchy has.
-        negative: what becomes of negative contributions.
+        missing: what to do with records without a category.
+        outside: what to do with codes that no hierarchy has.
+        negative: what to do with negative contributions.
         decimal: the decimal sign of records in a CSV file; found from the numbers by default.
         response: the magnitude, where a tabulation has several.
     """
@@ -124,7 +124,7 @@ class Reading:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Reading:
-        """Return how to read, from options by name; None is not said.
+        """Return how to read, from named options; None means not given.
 
         >>> Reading.of({"by": ["area"], "value": None}).said()
         {'by': ['area']}
@@ -137,13 +137,13 @@ class Reading:
 
     @classmethod
     def among(cls, options: Mapping[str, object], own: Sequence[str] = ()) -> tuple[Reading, dict[str, Any]]:
-        """Return how to read, and the options that say something else, or are named as such."""
+        """Return how to read, and the options for something else, or named as such."""
         names = {item.name for item in fields(cls)} - set(own)
         here = {name: value for name, value in options.items() if name in names}
         return cls.of(here), {name: value for name, value in options.items() if name not in names}
 
     def said(self) -> dict[str, Any]:
-        """Return what is said beyond the defaults, by name."""
+        """Return the options that differ from the defaults, by name."""
         given = {item: getattr(self, item.name) for item in fields(self)}
         # Frames do not compare with None, so only texts are compared by value.
         changed = {item: one for item, one in given.items() if one is not item.default}

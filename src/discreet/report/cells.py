@@ -1,4 +1,4 @@
-"""What is said about single cells: in the panel beside the heat map, and in the list of the worst."""
+"""Details of single cells: in the panel beside the heat map, and in the list of the worst."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The last look at a public edition: no original figure that is not published may be in it.
+"""The final check of a public edition: it must not contain any unpublished original figure.
 
-Every number that can be read in the document is compared with the original values of the cells that are not published
-as they are. A number that the release itself, its labels or an outsider's intervals contain is allowed; any other that
-equals such a value stops the writing. It does not trust how the public edition was built: it looks at the result.
+Every readable number in the document is compared with the original values of cells that are not published exactly.
+Numbers in the release itself, its labels or an outsider's intervals are allowed; any other that equals such a value
+stops the writing. The check does not rely on how the public edition was built: it looks at the result.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from html.parser import HTMLParser
-from typing import Any
 
 from discreet.core.errors import DataError
 from discreet.core.json_types import JsonObject
@@ -63,8 +62,8 @@ def unpublished(data: JsonObject) -> set[str]:
     return {_normal(value) for value in (*changed, *listed)}
 
 
-def _valued(part: JsonObject) -> Iterator[tuple[frozenset[tuple[str, str]], Any]]:
-    """Go through figures, each by its labels along the dimensions that it does not sum over."""
+def _valued(part: JsonObject) -> Iterator[tuple[frozenset[tuple[str, str]], float | None]]:
+    """Yield figures, each by its labels along the dimensions that it does not sum over."""
     axes = [(dimension["name"], dimension["labels"]) for dimension in part["dimensions"]]
     for codes, value in zip(part["codes"], part["values"], strict=True):
         cell = ((name, labels[code]) for (name, labels), code in zip(axes, codes, strict=True))
@@ -80,7 +79,7 @@ def numbers(texts: Iterable[str]) -> set[str]:
     return {_normal(found.replace(",", "")) for text in texts for found in NUMBER.findall(text)}
 
 
-def _normal(value: Any) -> str:
+def _normal(value: float | str) -> str:
     text = f"{float(value):.6f}"
     return text.rstrip("0").rstrip(".").removeprefix("-") or "0"
 

@@ -1,6 +1,6 @@
 """Editions of a report: *internal*, with original values, and *public*, made of nothing but what is published.
 
-The public edition is not the internal one with parts blotted out. It is built anew from the release: published figures,
+The public edition is not a redacted internal one. It is built from the release: published figures,
 the method and its public parameters, and what an outsider works out from them. The code that draws it never sees the
 original.
 """
@@ -35,7 +35,7 @@ def edition_of(data: Mapping[str, object], edition: str) -> JsonObject:
 
 
 def public(data: JsonObject, intervals: bool = False) -> JsonObject:
-    """Return what may be said in public about an assessment, built from its release alone; intervals only if asked."""
+    """Return what may be said in public about an assessment, built from its release alone; intervals on request."""
     if data["kind"] == "comparison":
         raise RequestError(
             "a comparison has no public edition: it measures what was not published; report the assessment of the "

@@ -20,7 +20,7 @@ from discreet.table.kinds import EXACT, INTERVAL
 ROWS = 40
 """The most rows of a page: what fits on printed A4."""
 WIDE = 12
-"""The most columns looked for, which fit across A4; more are shown if every dimension has more."""
+"""The preferred number of columns, which fit across A4; more are shown if every dimension has more."""
 CELLS = 20_000
 """The most cells drawn, about 1.6 MB of HTML; the slices about which least is known are left out first."""
 HIDDEN = "×"
@@ -70,7 +70,7 @@ class Line:
 
 @dataclass(frozen=True)
 class PagedTable:
-    """A published table in pages, the slices of which most is known first.
+    """A published table in pages, the slices about which most is known first.
 
     So many cells are ``left`` undrawn; ``untold`` says whether some are protected without a stated interval.
     """
@@ -89,14 +89,14 @@ class PagedTable:
 
 @dataclass
 class Details:
-    """What is known of cells, for the panel beside the heat map, each with its place."""
+    """What is known about cells, for the panel beside the heat map, each with its place."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
     place: dict[tuple[tuple[str, str], ...], int] = field(default_factory=dict)
 
 
 def details_of(data: JsonObject) -> Details:
-    """Return the sensitive cells, then all others of which an interval is known, each once."""
+    """Return the sensitive cells, then all others with a known interval, each once."""
     found = Details()
     total = data["table"]["total"] if "table" in data else "Total"
     for row in [*data.get("cells", ()), *((data.get("audit") or {}).get("cells", ()))]:

@@ -1,4 +1,4 @@
-"""The report as one HTML file that needs nothing else, and a compact face for notebooks with styles of its own."""
+"""The report as one self-contained HTML file, and a compact view for notebooks with its own styles."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def html_report(data: Mapping[str, object]) -> str:
 
 
 def notebook(data: Mapping[str, object]) -> str:
-    """Return a compact HTML face of an assessment or a comparison, for people who work with the original."""
+    """Return a compact HTML view of an assessment or a comparison, for people who work with the original."""
     return _rendered("notebook.html.j2", view_of(edition_of(data, "internal")), css="notebook.css")
 
 
@@ -59,7 +59,7 @@ def _rendered(template: str, view: Mapping[str, object], **sources: str) -> str:
 
 
 def fixed_text(data: JsonObject) -> list[str]:
-    """Return what reports say whatever the values: headings, explanations, and how many figures and parts there are."""
+    """Return the fixed text of reports: headings, explanations, and how many figures and parts there are."""
     texts = [*map(source, TEMPLATES), *WORDS.values(), *MADE.values()]
     texts += [f"{step.name} {step.meaning}" for step in STEPS]
     details = details_of(data)

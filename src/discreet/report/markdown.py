@@ -9,7 +9,7 @@ from discreet.report.heat_map_pages import PagedTable
 from discreet.report.view import view_of
 
 SIGNERS = ("Checked by", "Release decided by")
-"""Who signs after the one who drew the report up."""
+"""Who signs after the author of the report."""
 PAGES = 3
 """How many parts of a large table are written, as many as are printed from the HTML report."""
 
@@ -97,6 +97,6 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _text(text: object) -> str:
-    """Return a text that Markdown takes as it is."""
+    """Return a text escaped for Markdown."""
     plain = " ".join(str(text).split())
     return plain.replace("|", "\\|").replace("<", "&lt;")

@@ -1,4 +1,4 @@
-"""Figures as people read them."""
+"""Figures in readable form."""
 
 from __future__ import annotations
 

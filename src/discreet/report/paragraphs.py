@@ -61,7 +61,7 @@ def quality(release: Mapping[str, object]) -> str:
 
 
 def respondents(release: Mapping[str, object]) -> str:
-    """Return what people and firms in the table are told."""
+    """Return the text for people and firms in the table."""
     hidden, shown = _phrases(release)
     texts = ["Your answers stay with us: we publish tables, not answers."]
     if release["method"] not in AS_IT_IS:

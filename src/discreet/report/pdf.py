@@ -35,7 +35,7 @@ def find_chromium() -> str:
 
 
 def write_pdf(document: str, path: Path, browser: str, *, private: bool = False) -> None:
-    """Print an HTML document, whole or not at all; nothing of it stays in a temporary folder."""
+    """Print an HTML document, atomically; nothing is left in a temporary folder."""
     with ScratchFolder() as folder:
         page = Path(folder) / "report.html"
         page.write_text(document, encoding="utf-8")

@@ -24,9 +24,9 @@ FORMATS = ("svg", "png")
 def write_pictures(
     data: Mapping[str, Json], folder: str | Path, *, format: str = "svg", edition: str = "internal"
 ) -> tuple[Path, ...]:
-    """Write the plots of a report into a folder, each whole or not at all, and return the files.
+    """Write the plots of a report into a folder, each atomically, and return the files.
 
-    They are heat maps, terms of the risk by dimension, and the risk–utility map, as far as there are such.
+    They are heat maps, terms of the risk by dimension, and the risk–utility map, as far as these exist.
 
     Args:
         data: the ``to_dict()`` of an assessment or a comparison.

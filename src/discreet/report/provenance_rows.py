@@ -11,7 +11,7 @@ NAMES = {"method": "search", "form": "hidden figures as"}
 
 
 def made_blocks(data: JsonObject) -> list[dict[str, Json]]:
-    """Return what is said about the making of a result, in blocks with a title."""
+    """Return the provenance of a result, in blocks with a title."""
     policy, release, record = (data.get(name) or {} for name in ("policy", "release", "record"))
     versions = [(name, str(version)) for name, version in (record.get("versions") or {}).items()]
     blocks = [

@@ -16,7 +16,7 @@ LEFT, RIGHT, TOP, BOTTOM = 64, 24, 24, 52
 NAMED = 8
 """Up to this many methods are named in the drawing, which leaves room for titles; more are numbered."""
 MEETS = "meets the policy"
-"""What is said of a method without faults."""
+"""The note on a method without faults."""
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def rows_of(data: JsonObject) -> list[JsonObject]:
 
 
 def _beside(point: JsonObject) -> str:
-    """Say what a method keeps of statistics beside the figures, where some are wanted."""
+    """Say how much a method keeps of the statistics beside the figures, if any are wanted."""
     kept, error = ((point.get(key) or {}).get("mean") for key in ("statistics", "statistic_error"))
     far = f", {error:.2g} from the truth on average" if error else ""
     return "" if kept is None else f"; {share(kept)} of the statistics{far}"

@@ -25,7 +25,7 @@ STEPS = (
     Step("2", "2 values are possible"),
     Step("known", "a reader knows the value"),
 )
-"""From nothing to say to known; :mod:`discreet.plots.figure` has a colour for each."""
+"""From unremarkable to known; :mod:`discreet.plots.figure` has a colour for each."""
 KNOWN = len(STEPS) - 1
 
 

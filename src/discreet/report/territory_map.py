@@ -1,4 +1,4 @@
-"""A map of zones as SVG that needs nothing else: filled zones of one layer, outlines of others, words on each."""
+"""A self-contained SVG map of zones: filled zones of one layer, outlines of others, a text for each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WORDS = {"risk": "people who can be singled out live here", "part": "used to wor
 
 @dataclass(frozen=True)
 class MapZone:
-    """A zone of a map: its rings, how it is filled, and what is said of it."""
+    """A zone of a map: its rings, its fill, and its text."""
 
     rings: tuple[tuple[tuple[float, float], ...], ...]
     tone: str

@@ -36,7 +36,7 @@ WORDS = {
 }
 """Words that the page explains."""
 SIGNED = {"author": "", "date": ""}
-"""Who drew up the report and when, where nobody said: a line to write on."""
+"""A line to write on, if author and date are not given."""
 OTHER_COUNT = re.compile(r"(?<=\d) of [\d,]+(?= (?:figures|cells) (?:are hidden|changed))")
 """How many figures a protection saw, which is not how many the rules judged."""
 LOSSES = {
@@ -102,7 +102,7 @@ def view_of(data: JsonObject) -> JsonObject:
 
 
 def _headline(data: JsonObject) -> str:
-    """Return what the table is, with the one number of cells that every share on the page refers to."""
+    """Return the headline of the table, with the one number of cells that every share on the page refers to."""
     table, rules = data.get("table") or {}, data.get("rules")
     if data["kind"] == "comparison" or not table or not rules:
         return str(data.get("headline") or table.get("headline", ""))
@@ -113,7 +113,7 @@ def _headline(data: JsonObject) -> str:
 
 
 def _loss_sentence(data: Mapping[str, object]) -> str:
-    """Return what was done, without a second number of cells beside that of the headline."""
+    """Return what was done, without a second number of cells besides that of the headline."""
     return OTHER_COUNT.sub("", _said(data, "protection") or _said(data, "utility"))
 
 
@@ -151,7 +151,7 @@ def _method(data: JsonObject) -> str:
 
 
 def _compared(data: JsonObject) -> list[dict[str, str]]:
-    """Return the few figures that decide between methods."""
+    """Return the key figures of methods."""
     points = data["points"]
     fit = sum(point["meets"] for point in points)
     found = [_figure("Methods compared", amount(len(points))), _figure("Meet the policy", amount(fit))]
@@ -161,7 +161,7 @@ def _compared(data: JsonObject) -> list[dict[str, str]]:
 
 
 def _figures(data: JsonObject, grids: list[PagedTable], internal: bool) -> list[dict[str, str]]:
-    """Return the few figures that decide about a table."""
+    """Return the key figures of a table."""
     shown = sum(grid.figures for grid in grids)
     hidden = sum(grid.hidden for grid in grids)
     public = [_figure("Figures published", amount(shown - hidden)), _figure("Figures hidden", amount(hidden))]

@@ -1,4 +1,4 @@
-"""A report written in the format that the file's ending names, whole or not at all."""
+"""Reports are written in the format of the file's ending, atomically."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def write_report(
             owner alone; ``"public"`` is made of the release alone, and is checked to hold no original figure that is
             not published;
             ``"public-intervals"`` adds the interval of every figure that an outsider can work out.
-        author: who answers for the assessment, shown where an internal report is signed; a line to write on if not
-            given.
+        author: who is responsible for the assessment, shown where an internal report is signed; a line to write on if
+            not given.
         date: the day beside it.
         ledger: the head of a ledger, which an internal report keeps for :meth:`~discreet.Ledger.verify`.
     """

@@ -1,4 +1,4 @@
-"""Columns from files and to files, before anything is said of what they mean: CSV, Parquet and Excel."""
+"""Reading and writing columns, whatever they mean: CSV, Parquet and Excel."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from discreet.table.workbook_reader import workbook_tables
 
 Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 Formulas: TypeAlias = Literal["defuse", "keep"]
-"""What becomes of texts that a spreadsheet would run."""
+"""What to do with texts that a spreadsheet would run."""
 FORMULA = re.compile(rb"<(\w+:)?f[\s/>]")
 """The beginning of a formula in a sheet."""
 LARGEST = 512 * 2**20
@@ -52,7 +52,7 @@ class TextOptions(TypedDict, total=False):
 
 @contextmanager
 def errors_of(file: str | Path, called: str = "") -> Iterator[None]:
-    """Name the file in errors about what it holds, in place of the name that they call it by."""
+    """Put the file's name into errors about its content."""
     try:
         yield
     except DiscreetError as error:
@@ -61,7 +61,7 @@ def errors_of(file: str | Path, called: str = "") -> Iterator[None]:
 
 
 def read_arrow(path: str | Path, **text: Unpack[TextOptions]) -> pa.Table:
-    """Read a CSV file or the sheet of an Excel file as columns of text, or a Parquet file as it is."""
+    """Read a CSV file or the sheet of an Excel file as columns of text, or a Parquet file with its types."""
     return read_arrow_rows(path, **text)[0]
 
 
@@ -207,7 +207,7 @@ def sheet_rows(content: bytes, file: Path) -> dict[str, list[tuple[Any, ...]]]:
 
 
 def _refuse_formulas(values: Any, formulas: Any, file: Path) -> None:
-    """Refuse formulas that no program has worked out: read as nothing, they would pass for hidden figures."""
+    """Refuse formulas without a stored result: read as empty cells, they would pass for hidden figures."""
     for sheet in formulas.worksheets:
         for row, found in zip(sheet.iter_rows(), values[sheet.title].iter_rows(values_only=True), strict=True):
             for cell, value in zip(row, found, strict=True):
@@ -236,7 +236,7 @@ class CsvText:
 
     @classmethod
     def of(cls, content: bytes, file: Path, encoding: str, delimiter: str | None, skipped: int = 0) -> CsvText:
-        """Decode a file, leave out so many lines above its header, and find its separator."""
+        """Decode a file, skip the lines above its header, and find its separator."""
         text = "".join(decode(content, file, encoding).splitlines(keepends=True)[skipped:])
         if not text.strip():
             raise DataError(f"{file} has nothing from row {skipped + 1} on; name the row with the names of the columns")
@@ -285,7 +285,7 @@ class CsvText:
         return ((line + self.skipped, row) for line, row in rows)
 
     def header(self) -> list[str]:
-        """Return the names of the columns, each of which must have one of its own."""
+        """Return the names of the columns, which must be distinct."""
         line, names = next(self._rows())
         for position, name in enumerate(names, start=1):
             if not name.strip() and position > 1:
@@ -349,14 +349,14 @@ def decoded(blocks: Iterable[bytes], file: Path, encoding: str) -> Iterator[str]
 
 
 def plain_encoding(encoding: str) -> str:
-    """Return the encoding by which a file is read: a byte order mark before UTF-8 is not a part of the text."""
+    """Return the encoding of a file: a byte order mark before UTF-8 is not part of the text."""
     return "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding
 
 
 def write_csv(arrow: pa.Table, file: Path, *, private: bool = False, formulas: Formulas = "defuse") -> None:
-    """Write columns as CSV, whole or not at all; quotes are set only where they are needed.
+    """Write columns as CSV, atomically; only texts that need quotes get them.
 
-    Texts that a spreadsheet would run as a formula get an apostrophe before them, which reading takes away again.
+    Texts that a spreadsheet would run as a formula get a leading apostrophe, which reading removes.
     """
     import pyarrow.csv as pcsv
 
@@ -367,7 +367,7 @@ def write_csv(arrow: pa.Table, file: Path, *, private: bool = False, formulas: F
 
 
 def write_parquet(arrow: pa.Table, file: Path, note: Mapping[str, object], *, private: bool = False) -> None:
-    """Write columns as Parquet, whole or not at all; the key ``discreet`` of its metadata holds the note."""
+    """Write columns as Parquet, atomically; the key ``discreet`` of its metadata holds the note."""
     import pyarrow.parquet as pq
 
     noted = arrow.replace_schema_metadata({b"discreet": json.dumps(note, default=plain_item).encode()})
@@ -388,7 +388,7 @@ def _defused(arrow: pa.Table) -> pa.Table:
 
 
 def _taken_off(arrow: pa.Table) -> pa.Table:
-    """Return columns of texts without the apostrophes that keep spreadsheets from running them."""
+    """Return columns of texts without the apostrophes that protect them in spreadsheets."""
     columns = [pc.replace_substring_regex(column, DEFUSED, r"\1") for column in arrow.columns]
     return pa.Table.from_arrays(columns, names=[armed(name) for name in arrow.column_names])
 

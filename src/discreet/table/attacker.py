@@ -1,4 +1,4 @@
-"""Attackers: what somebody knows beside what is published."""
+"""Attackers: what somebody knows beyond what is published."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Contribution:
 
 @dataclass(frozen=True)
 class Fact:
-    """Prior knowledge of a cell: it is at least ``lower`` and at most ``upper``; None for no limit.
+    """Prior knowledge about a cell: it is at least ``lower`` and at most ``upper``; None for no limit.
 
     >>> known = Fact.within({"size": "4"}, about=200, percent=50)
     >>> known.lower, known.upper
@@ -73,7 +73,7 @@ class Attacker:
 
     @classmethod
     def coalition(cls, members: Sequence[Attacker], name: str = "coalition") -> Attacker:
-        """Return several respondents, or a holding's, who put together what each of them knows.
+        """Return several respondents, or those of a holding, who pool what they know.
 
         >>> two = [Attacker.insider({"size": "4"}, v, others=2) for v in (10, 5)]
         >>> Attacker.coalition(two).contributions

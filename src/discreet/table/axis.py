@@ -59,7 +59,7 @@ class Axis(TotalFirst):
         return self.hierarchies[0].part
 
     def as_part(self, total: str | None = None) -> Axis:
-        """Say that the total is of these categories only, and what it is called."""
+        """Declare that the total is of these categories only, under a name."""
         return Axis(self.name, tuple(tree.as_part(total) for tree in self.hierarchies))
 
     @cached_property
@@ -81,7 +81,7 @@ class Axis(TotalFirst):
 
     @cached_property
     def over(self) -> tuple[tuple[int, ...], ...]:
-        """For each finest category the nodes that contain it, itself among them; for groups none."""
+        """For each finest category the nodes that contain it, including itself; for groups none."""
         found: list[list[int]] = [[] for _ in self.codes]
         for node, leaves in enumerate(self.under):
             for leaf in leaves:

@@ -16,19 +16,19 @@ from discreet.table.grid import locate
 from discreet.table.space import AdditiveAxis, Space
 
 MANY = 1_000
-"""The most cells of a cycle of tables that is not cut into smaller blocks: a round choice; so few cost nothing."""
+"""The most cells of a cycle of tables that is not cut into smaller blocks: a round choice; so few cost little."""
 FEW = 7
 """The most dimensions of which all orders of elimination are tried: 5,040 of them take milliseconds."""
 Asked: TypeAlias = Mapping[frozenset[str], Mapping[str, Iterable[str]]]
-"""Sums in question though no table may show them: by the dimensions that they cross, the labels along each."""
+"""Sums in question, shown by a table or not: by the dimensions that they cross, the labels along each."""
 
 
 @dataclass(frozen=True, eq=False)
 class Block:
     """The axes whose labels are crossed, dimensions without an axis summed over.
 
-    ``stated`` are the dimensions of other blocks with the same totals: sums over the rest of these dimensions are
-    theirs to state. With each go the dimensions along which its total is not this block's.
+    ``stated`` are the dimensions of other blocks with the same totals, which state the sums over the rest of these
+    dimensions; each with the dimensions along which its total is not this block's.
     """
 
     axes: Mapping[str, AdditiveAxis]
@@ -59,7 +59,7 @@ class _Cover:
 
 
 def lay_blocks(space: Space, parts: Sequence[Figures], about: Sequence[str], asked: Asked | None) -> list[Block]:
-    """Return the blocks that together say all that additivity says of published tables.
+    """Return the blocks that together state the additivity of published tables.
 
     Every table is a block of its own, with its subtotals, unless it is a margin of another. If the dimensions of
     tables form a cycle, further blocks cross dimensions that no table crosses; these need no subtotals. Tables that

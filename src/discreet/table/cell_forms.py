@@ -1,6 +1,6 @@
 """How people write cells: 19 (6.1%), 12.3 [10.1–14.5], 1 234, 3,5, <5, [REDACTED], 7*. Recognised, never taken as read.
 
-What is recognised is shown with the option that confirms it; nothing is read so until somebody says it.
+A recognised form is shown with the option that confirms it; nothing is read in that form until then.
 """
 
 from __future__ import annotations

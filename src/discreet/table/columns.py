@@ -42,7 +42,7 @@ def coded_labels(name: str, labels: Iterable[object], where: Where) -> Coded:
 def coded_arrow(name: str, column: pa.ChunkedArray, where: Where) -> Coded:
     """Code an Arrow column; a dictionary keeps its categories and their order, used or not.
 
-    Other categories come in the order of their first rows, unless that is the alphabet's and splits numbers.
+    Other categories come in the order of their first rows, unless that is alphabetical and splits numbers.
     """
     import pyarrow as pa
 
@@ -64,7 +64,7 @@ def coded_arrow(name: str, column: pa.ChunkedArray, where: Where) -> Coded:
 
 
 def natural_order(labels: Sequence[str]) -> list[int] | None:
-    """Return the order of labels as people count, if they are sorted as texts and that differs; otherwise None.
+    """Return the natural order of labels, if they are sorted as texts and that differs; otherwise None.
 
     Labels without a digit, such as a total, keep their places.
 
@@ -165,7 +165,7 @@ def frequencies_from_columns(
 
 
 def _split_total(column: Coded, total: str | None) -> tuple[IntArray, list[str], BoolArray]:
-    """Take the label of margins out of the categories, and say which rows have it."""
+    """Remove the label of margins from the categories, and say which rows have it."""
     if total is None or total not in column.categories:
         return column.codes, column.categories, np.zeros(column.codes.size, bool)
     code = column.categories.index(total)

@@ -26,7 +26,7 @@ class Contributions:
     """One row per contribution: its finest categories, whose it is, and its amount.
 
     Respondents of one holding know each other's figures: they act as one. ``coalitions`` are further groups of
-    respondents or holdings who pool what they know, beside what each can do alone.
+    respondents or holdings who pool what they know, in addition to each alone.
 
     >>> firms = Contributions.from_rows([({"size": "4"}, "A", 400), ({"size": "4"}, "B", 600)])
     >>> firms
@@ -128,7 +128,7 @@ class Contributions:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Whoever can act as one: respondents or holdings, then coalitions."""
+        """All who can act as one: respondents or holdings, then coalitions."""
         return (*self.units, *self.coalitions)
 
     def __str__(self) -> str:

@@ -31,7 +31,7 @@ from discreet.table.statistic import StatisticColumn
 from discreet.table.statistic_rows import Inequalities, MeasuredPositions
 
 LARGEST = 30_000_000
-"""The most positions that are laid out: a round figure, at which their ranges and sources take about 2 GB."""
+"""The most positions that are laid out: a round figure, about 2 GB of ranges and sources."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +44,7 @@ class Layout:
     sums: tuple[IntArray, IntArray, IntArray]
 
     def serves(self, parts: Sequence[Figures], about: Sequence[str], asked: Asked | None) -> bool:
-        """Say whether it is the layout of these tables too: of the same cells, with all sums that are asked about."""
+        """Say whether it fits these tables too: the same cells, with all sums that are asked about."""
         if about or asked is None or len(parts) != len(self.parts):
             return False
         for mine, part in zip(self.parts, parts, strict=True):
@@ -62,11 +62,11 @@ class Equations:
 
     ``positions`` are sorted. ``source`` is the published table that shows a position, -1 for none, and ``row`` its
     place there. ``hidden`` is true where a table marks the position as suppressed. ``draws`` numbers the releases that
-    the tables belong to: what is random in one says nothing of another; empty for a single release.
+    the tables belong to, whose random draws are independent; empty for a single release.
 
     Each of the ``measures`` has all positions, one measure after the other. ``inequalities`` are what statistics say,
     and ``reasons`` tell why the range of a position is narrower at its lower or upper end than its own figure says.
-    ``unjudged`` are columns of statistics of which it is not known what they say.
+    ``unjudged`` are columns of statistics whose meaning is unknown.
     """
 
     space: Space
@@ -102,7 +102,7 @@ class Equations:
 
     @property
     def exact(self) -> BoolArray:
-        """True where the range holds a single value."""
+        """Whether the range of each position holds a single value."""
         same: BoolArray = self.lower == self.upper
         return same
 
@@ -146,7 +146,7 @@ class Equations:
         return {"measure": self.measures[measure], **labels} if measure else labels
 
     def text(self, value: float) -> str:
-        """Return a value in units of the last decimal as people write it."""
+        """Return a value in units of the last decimal as readable text."""
         if abs(value) >= UNBOUNDED:
             return "∞" if value > 0 else "-∞"
         if float(value).is_integer():
@@ -218,9 +218,9 @@ class Equations:
         return replace(self, lower=lower, upper=upper)
 
     def floors(self, lower: IntArray, zero: BoolArray | None = None) -> IntArray:
-        """Return what every position is at least, given what single ones are, and which are known to be 0.
+        """Return a lower bound on every position, given those of single ones, and which are known to be 0.
 
-        A sum is at least what its parts are together, and a part is at least what the sum is if all others are 0.
+        A sum is at least the sum of its parts' bounds, and a part is at least the sum's bound if all others are 0.
 
         >>> shown = Figures.from_array([None, None, None], {"x": ["a", "b", "Total"]})
         >>> equations_of(shown).floors(np.array([0, 1, 1])).tolist()
@@ -293,14 +293,14 @@ def equations_of(
     Args:
         releases: what is published; dimensions of the same name are the same dimension.
         about: dimensions whose crossing is asked about, though no table may show it.
-        least: what every value is at least, in the unit published; counts are never negative. A least above 0 is of
-            the figures that are hidden or changed: zeros that are shown stay zeros.
+        least: a lower bound on every value, in the published unit; counts are never negative. A bound above 0 applies
+            to hidden or changed figures: published zeros stay zeros.
         most: what every value is at most.
-        asked: sums that will be asked about, though no table may show them: by the dimensions that they cross, the
+        asked: sums that will be asked about, shown by a table or not: by the dimensions that they cross, the
             labels along each. Sums that neither a table nor this needs are then left out, which saves much if
             margins are not published, or if tables form a cycle. None for all.
-        layout: that of the same tables with other figures, which is then not laid out again.
-        on: a layout of these and other tables, which is taken as it is: nothing is known of what only others show.
+        layout: the layout of the same tables with other figures, to be reused.
+        on: a layout of these and other tables, which is used unchanged: positions that only others show are unknown.
 
     >>> both = {"r": [1, 2, "Total"], "c": [1, 2, "Total"]}
     >>> shown = Figures.from_array([[3, None, 5], [4, None, 9], [7, 7, 14]], both)
@@ -351,7 +351,7 @@ def _laid_over(
     ends: tuple[int, int | None],
     measured: MeasuredPositions | None,
 ) -> list[Overlay]:
-    """Return what tables say of every position, for each measure."""
+    """Return what tables say about every position, for each measure."""
     states: list[Overlay] = []
     for number, measure in enumerate(("",) if measured is None else measured.measures):
         unpublished = measured is not None and number >= measured.published
@@ -377,7 +377,7 @@ def _same_decimals(parts: Sequence[Figures]) -> int:
 
 
 def _stacked(several: Sequence[tuple[IntArray, IntArray, IntArray]], size: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Put the equations of several measures under each other, the positions of each behind those before."""
+    """Concatenate the equations of several measures, with the positions of each after those before."""
     if len(several) == 1:
         return several[0]
     lengths = np.concatenate([np.diff(starts) for starts, _, _ in several])

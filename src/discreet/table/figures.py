@@ -52,7 +52,7 @@ class Figures(Copied):
     A figure's cell is a label along each dimension: a category, a node of a hierarchy, or the total code. Values are
     integers in units of the last decimal published: 12.5 with one decimal is 125. A hidden figure has the value 0 and
     the kind ``suppressed``. A figure of the kind ``interval`` has the least possible value, and ``upper`` holds the
-    largest; for others ``upper`` says nothing. Nothing of the original is held beside what is published.
+    largest; for others ``upper`` says nothing. It holds nothing of the original beyond what is published.
 
     ``statistics`` are published beside the figures, which definitions call ``figure``. A table of another quantity, in
     the same cells, has a ``measure`` of its own.
@@ -147,7 +147,7 @@ class Figures(Copied):
     ) -> Figures:
         """Build figures from nested lists; None hides a figure, and the category named like the total is a margin.
 
-        ``mark`` is what a reader knows of hidden figures. Where it says nothing and zeros are shown, they are above 0;
+        ``mark`` is what a reader knows about hidden figures. If it says nothing and zeros are shown, they are above 0;
         ``Kind("suppressed", least=0)`` says that zeros are hidden too.
         """
         cells = np.array(array, dtype=object)
@@ -256,8 +256,8 @@ class Figures(Copied):
     def stated(self) -> tuple[bool, ...]:
         """Whether each kind says all that a reader who knows the method learns from a figure of it.
 
-        Intervals do if all counts of their range are hidden, and no others. Intervals in place of figures
-        suppressed by choice do not.
+        Intervals do if exactly the counts of their range are hidden. Intervals in place of figures suppressed by choice
+        do not.
         """
         limit = max((kind.hides for kind in self.kinds), default=0)
         return tuple(kind.stated or (kind.spans and limit > 0) for kind in self.kinds)
@@ -287,7 +287,7 @@ class Figures(Copied):
         return int(inner.sum()) < cells
 
     def marked(self, *, above_zero: bool | None = None) -> Figures:
-        """Return the figures with marks that say nothing of zeros taken to hide none, by default if zeros are shown.
+        """Return the figures with marks that do not mention zeros taken to hide none, by default if zeros are shown.
 
         >>> Figures.from_array([3, None, 0], {"x": list("abc")}, mark=SUPPRESSED).kinds[1].phrase
         'suppressed, at least 1'
@@ -301,7 +301,7 @@ class Figures(Copied):
         return replace(self, kinds=tuple(mark if kind.hidden else kind for kind in self.kinds))
 
     def telling(self) -> Figures:
-        """Return the figures without sums of other figures, which add nothing to them but below statistics.
+        """Return the figures without sums of other figures, which add nothing unless a statistic divides by them.
 
         >>> shown = Figures.from_array([3, 6], {"sex": ["m", "Total"]}, kind=Kind("random", base=3))
         >>> len(replace(shown, kind=np.array([0, 2]), kinds=(*shown.kinds, Kind("added"))).telling())
@@ -319,7 +319,7 @@ class Figures(Copied):
 
     @cached_property
     def _ranges(self) -> tuple[IntArray, IntArray]:
-        """The ranges, worked out once for all who ask."""
+        """The ranges, computed once."""
         lower, upper = np.zeros_like(self.values), np.zeros_like(self.values)
         for i, kind in enumerate(self.kinds):
             rows = self.kind == i
@@ -406,7 +406,7 @@ def _adding_up(tabulation: Tabulation, units: IntArray) -> IntArray:
 
 
 def decimal_texts(values: IntArray, decimals: int) -> npt.NDArray[np.str_]:
-    """Return integers in units of the last decimal as people write them.
+    """Return integers in units of the last decimal as decimal texts.
 
     >>> decimal_texts(np.array([-5, 1250]), 2).tolist()
     ['-0.05', '12.50']

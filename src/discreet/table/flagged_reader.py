@@ -1,4 +1,4 @@
-"""CSV files with a flag column, and SDMX-CSV, as the columns of a release: the way back of the writer."""
+"""CSV files with a flag column, and SDMX-CSV, as the columns of a release: the inverse of the writer."""
 
 from __future__ import annotations
 

@@ -3,11 +3,11 @@
 Statistics and measures beside the figures are further measures, in columns behind ``OBS_VALUE``; in a file with flags
 each such measure has flags of its own.
 
-Both are the columns of a release in CSV (:mod:`discreet.table.release_writer`) in another dress: figures that are not
+Both are the columns of a release in CSV (:mod:`discreet.table.release_writer`) in another form: figures that are not
 shown are left empty, and a code beside them says why. SDMX-CSV 2.0 begins with ``STRUCTURE``; dimensions come before
 ``OBS_VALUE``, attributes after it. The codes are those of the cross-domain lists: ``OBS_STATUS`` is A (normal) or Q
-(missing value, suppressed), ``CONF_STATUS`` F (free) or C (confidential). Which cells are primary suppressions is not
-said: it would tell readers more than the figures do.
+(missing value, suppressed), ``CONF_STATUS`` F (free) or C (confidential). Primary suppressions are not marked as such:
+that would tell readers more than the figures do.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.table.grid import Copied, Dimension, OnGrid, add_up, look_up, recode
 
 DENSE_LIMIT = 50_000_000
-"""The largest number of cells that is laid out as a dense array: a round figure, at which one takes 400 MB."""
+"""The largest number of cells that is laid out as a dense array: a round figure, 400 MB."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -21,7 +21,7 @@ from discreet.core.numerics import IntArray, index_ranges
 
 Number = TypeVar("Number", np.int64, np.float64)
 MOST = 60_000_000
-"""The most sums of combinations that are laid out: a round figure, at which their arrays take about 2 GB."""
+"""The most sums of combinations that are laid out: a round figure, about 2 GB of arrays."""
 
 
 @dataclass(frozen=True)

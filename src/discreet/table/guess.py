@@ -1,7 +1,7 @@
 """An original and a release joined cell by cell; a reader's best guess replaces inner counts that are not published.
 
 If a release hides figures, merges categories or publishes margins only, a reader who wants one value per inner cell can
-do no better than spread what the published sums leave as evenly as they allow: the maximum entropy within these sums.
+do no better than spread the rest as evenly as the published sums allow: the maximum entropy within these sums.
 Iterative proportional fitting does that: all cells that are not published start equal, and are scaled until they fit
 each published sum in turn. Published sums are kept; published cells stay as they are.
 """
@@ -52,7 +52,7 @@ def best_guess(release: Release, like: Table) -> Guess:
 
     Args:
         release: what is published, of any kind: hidden figures, merged categories, margins only.
-        like: the table whose cells are asked about; its counts are not looked at, its structural zeros are known.
+        like: the table whose cells are guessed; its counts are not used, its structural zeros are known.
 
     >>> both = {"r": ["a", "b", "Total"], "c": ["x", "y", "Total"]}
     >>> shown = Figures.from_array([[None, None, 6], [None, None, 3], [6, 3, 9]], both)
@@ -122,7 +122,7 @@ class _Layout:
         return place[self.part.codes[:, self.part.names.index(name)]]
 
     def fill(self, known: FloatArray, ends: FloatArray) -> None:
-        """Put in the published inner counts, and the ends of intervals; cells without a row are empty if it says so."""
+        """Fill in published inner counts and ends of intervals; cells without a row are empty if it says so."""
         if set(self.part.names) != set(self.like.names):
             return
         codes, named = [], []

@@ -219,7 +219,7 @@ class Hierarchy(TotalFirst, Copied):
         return Hierarchy(codes, parents, {code: self.labels[code] for code in codes if code in self.labels}, self.part)
 
     def as_part(self, total: str | None = None) -> Hierarchy:
-        """Say that the total is of these codes only, and what it is called.
+        """Declare that the total is of these codes only, under a name.
 
         Beside tables of everybody, such a total is one more sum of the same dimension, never all of it.
 
@@ -236,7 +236,7 @@ class Hierarchy(TotalFirst, Copied):
         return "\n".join(lines) + "\n"
 
     def write(self, path: str | Path, lead: str = "@") -> None:
-        """Write a ``.hrc`` file, whole or not at all."""
+        """Write a ``.hrc`` file, atomically."""
         write_text(path, self.to_hrc(lead))
 
     def to_dict(self) -> dict[str, Json]:

@@ -30,7 +30,7 @@ COUNTS = (*FIGURES, "frequency", "n", "records", "persons", "obs_value")
 WHERE = ("delimiter", "sheet", "header_row")
 """Options that say where in a file the columns are."""
 SHOWN = 8
-"""How many labels of a column are listed: a round choice that fills one line."""
+"""How many labels of a column are listed: a round choice, about one line."""
 
 
 class InspectedColumn(NamedTuple):
@@ -130,7 +130,7 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
 
 
 def _confirmations(arrow: pa.Table, found: Sequence[InspectedColumn]) -> tuple[str, ...]:
-    """Return how figures are written that no reader takes as they are, with the options that say so."""
+    """Return the unusual notations of figures, with the options that confirm them."""
     written = [one for one in found[1:] if is_written(one.labels)]
     # Gaps and decimal commas alone are not a reason: other readers say what they lack.
     usual, labels = ("number", "comma", "word", ""), [label for one in written for label in one.labels]
@@ -204,7 +204,7 @@ def _column(name: str, column: pa.ChunkedArray) -> InspectedColumn:
 
 
 def _recognise(arrow: pa.Table, found: Sequence[InspectedColumn]) -> tuple[Content, dict[str, str]]:
-    """Tell what rows are, and where the figures are."""
+    """Find out what the rows are, and where the figures are."""
     if is_tabulated(arrow.schema.metadata):
         return "tabulation", {}
     numeric = [one for one in found if one.numeric]

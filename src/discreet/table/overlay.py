@@ -1,4 +1,4 @@
-"""Published tables laid over each other: where every cell, subtotal and total can lie when all of them hold."""
+"""Joined published tables: where every cell, subtotal and total can lie if all of them hold."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from discreet.table.kinds import UNBOUNDED
 from discreet.table.space import AdditiveAxis, Space, covered
 
 AT_ONCE = 4_000_000
-"""How many figures are added up at once, in 32 MB."""
+"""How many figures are added up at once: 32 MB."""
 
 
 class Overlay:
-    """Ranges of positions while published tables are laid over each other.
+    """Ranges of positions while published tables are joined.
 
     ``source`` and ``row`` say which table reveals most about a position, and where; ``hidden`` whether one hides it.
     """
@@ -28,9 +28,9 @@ class Overlay:
     def __init__(
         self, space: Space, parts: tuple[Figures, ...], positions: IntArray, decimals: int, least: int, most: int | None
     ) -> None:
-        """Begin with what is known of every value: that it lies between the least and the most.
+        """Start with what is known about every value: that it lies between the least and the most.
 
-        A least above 0 is of figures that are not shown as they are: an exact 0 beside them is a 0.
+        A least above 0 applies to hidden or changed figures: an exact 0 beside them is a 0.
         """
         self.space, self.parts, self.positions, self.decimals = space, parts, positions, decimals
         self.above, least = least if least > 0 else -UNBOUNDED, min(least, 0)
@@ -49,7 +49,7 @@ class Overlay:
         self.floor = int(self.lower.min())
 
     def add(self, number: int, part: Figures) -> None:
-        """Lay one table over what is known."""
+        """Add one table to what is known."""
         at = places(self.space, self.positions, part)
         scale = 10 ** (self.decimals - part.decimals)
         low, high = part.ranges()
@@ -77,7 +77,7 @@ class Overlay:
             self._empty(part, at)
 
     def _left_out(self, part: Figures) -> None:
-        """Take as empty what the hierarchies of a table of a part leave out: categories with nobody of the part."""
+        """For a table of a part, take categories that its hierarchies omit as empty: nobody of the part is in them."""
         axes = {axis.name: axis for axis in self.space.axes if axis.name in part.names}
         inside = {name: axis.under[axis.top(part)] for name, axis in axes.items()}
         for name, axis in axes.items():

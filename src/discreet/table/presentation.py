@@ -128,7 +128,7 @@ class Presentation:
         return self.symbols.get(kind.name, SYMBOLS.get(kind.name, kind.name))
 
     def symbols_of(self, kinds: Sequence[Kind]) -> tuple[str, ...]:
-        """Return a symbol for each kind, each another one; kinds without any of their own are numbered ``n``.
+        """Return a different symbol for each kind; kinds without one of their own are numbered ``n``.
 
         >>> Presentation().symbols_of([Kind(), Kind("random", base=3), Kind("random", base=5)])
         ('', 'r', 'r2')
@@ -151,4 +151,4 @@ def _values(item: object) -> list[object]:
 
 
 PLAIN = Presentation()
-"""What nobody decided anything about."""
+"""The default presentation."""

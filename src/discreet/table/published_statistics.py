@@ -1,6 +1,6 @@
 """Statistics of a release: computed from the figures that it publishes, and shown where all of these are.
 
-Such a statistic says nothing that the figures beside it do not say already. A mean is of a sum and a number: both are
+Such a statistic adds nothing to the figures beside it. A mean is of a sum and a number: both are
 published, each a measure of its own, and the mean is there where neither is hidden.
 """
 
@@ -48,10 +48,10 @@ def with_published(release: Release, definitions: Definitions) -> Release:
 
 
 def computable(definitions: Definitions, measures: Sequence[str] = ()) -> dict[str, Statistic]:
-    """Return definitions, and refuse those that the figures of one release do not say enough for.
+    """Return definitions; refuse those that need more than the figures of one release.
 
-    ``measures`` are what is published beside the figures. Means are of two of them; what else readers know of one
-    measure by another, as that it is a part of it, would have to be judged.
+    ``measures`` are what is published beside the figures. Means are of two of them; other relations between measures,
+    such as one being a part of the other, would have to be judged.
     """
     defined = statistics_of(definitions)
     for name, one in defined.items():
@@ -74,10 +74,10 @@ def computable(definitions: Definitions, measures: Sequence[str] = ()) -> dict[s
 
 
 def _refuse_unlike(parts: Sequence[Figures], others: Sequence[Figures]) -> None:
-    """Refuse measures that are not told of the same cells in the same unit, or that tell of each other's marks.
+    """Refuse measures of different cells or units, and those that say something about each other's marks.
 
-    Where no hidden figure can be 0 and cells that nobody is in have no row, one measure says nothing of another: any
-    amount fits any number of respondents. Of rounded and perturbed figures, and of marks that may be zeros, it may.
+    If no hidden figure can be 0 and empty cells have no row, one measure says nothing about another: any amount fits
+    any number of respondents. With rounded or perturbed figures, or marks that may be zeros, it may.
     """
     for one in (*parts, *others):
         if (

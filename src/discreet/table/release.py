@@ -30,7 +30,7 @@ class Release(Copied):
     It holds no original value and no seed: somebody who knows the method and the seed could undo a random
     method. ``inner`` holds the inner counts if all of them are published; ``figures`` any published tables with
     margins, hidden, rounded, perturbed or merged figures, linked by the dimensions that they share. ``kind`` says what
-    a reader knows of the true counts behind ``inner`` if no figures say it. ``trial`` says that it is not for
+    a reader knows about the true counts behind ``inner`` if no figures say it. ``trial`` says that it is not for
     publication: it was drawn with a seed so short that all can be tried, or was declared a trial.
     """
 
@@ -76,7 +76,7 @@ class Release(Copied):
     def listed(self) -> tuple[Figures, ...]:
         """Return what is published with a row for every empty cell too, as far as there are not too many.
 
-        Without them, categories that nobody is in would be lost in a file.
+        Without them, empty categories would be lost in a file.
         """
         if self.figures or self.inner is None:
             return self.figures
@@ -89,7 +89,7 @@ class Release(Copied):
     def refuse_trial(
         self, purpose: str, other: str = ", or say that this is for a trial (trial=True, --trial)"
     ) -> None:
-        """Refuse to let out a release that was made for a trial; ``other`` says what else can be done."""
+        """Refuse to publish a release that was made for a trial; ``other`` says what else can be done."""
         if self.trial:
             raise RequestError(
                 f"the release by {self.method} was made for a trial, as with a seed that is found by trying all; it is "
@@ -106,7 +106,7 @@ class Release(Copied):
         formulas: Literal["defuse", "keep"] = "defuse",
         style: Presentation = PLAIN,
     ) -> tuple[Path, ...]:
-        """Write what is published by the file's ending, or in the format of ``style``, whole or not at all.
+        """Write what is published, atomically, in the format of ``style`` or of the file's ending.
 
         The formats are CSV with marks (``.csv``), Parquet, an Excel workbook (``.xlsx``), files of τ-ARGUS (``.tab``),
         CSV with a flag column (``Presentation(format="flags")``) and SDMX-CSV (``format="sdmx-csv"``);
@@ -116,8 +116,8 @@ class Release(Copied):
         and workbooks keep hierarchies and parameters too. Several linked tables become numbered files, or sheets of one
         workbook; the names of all files are returned. :func:`~discreet.table.release_reader.read_release` reads them
         back. A release that was made for a trial is written only with ``trial=True``, and then says so. Labels that a
-        spreadsheet would run as formulas get an apostrophe before them, which reading takes away; ``formulas="keep"``
-        leaves them as they are.
+        spreadsheet would run as formulas get a leading apostrophe, which reading removes; ``formulas="keep"`` leaves
+        them unchanged.
         """
         if not trial:
             self.refuse_trial("written")

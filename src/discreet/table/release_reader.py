@@ -56,7 +56,7 @@ NOTE = re.compile(
 )
 """How notes below tables begin."""
 STATED = re.compile(rf"(.*?)(?: {ROWS}=([0-9]+))?(?:{TRIAL_MARK})?")
-"""How a figure was made, and of how many rows it is one."""
+"""How a figure was made, and how many rows there are."""
 NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 """A figure: digits with a point."""
 Labels: TypeAlias = Mapping[str, Coded]
@@ -76,18 +76,18 @@ class ReleaseOptions(TypedDict, total=False):
         marks: what replaces hidden figures, by default ``x``, ``..``, ``c`` and nothing; anything else that is no
             number is an error. A mark can say what it means: ``"c=1..7"`` hides figures from 1 to 7, ``"x=1.."``
             figures of 1 and more.
-        least: what hidden figures are at least. If neither this nor a mark nor the file says it, and the file shows
-            zeros, hidden figures are taken to be above 0, as they are wherever zeros are always published; 0 says
-            that zeros are hidden too.
+        least: a lower bound on hidden figures. If neither this nor a mark nor the file states one, and the file shows
+            zeros, hidden figures are taken to be above 0, since zeros are then always published; 0 says that zeros are
+            hidden too.
         kind: how the figures were made, such as ``Kind("random", base=3)``; by default they are exact.
         margins: how the margins were made, if that differs.
-        hierarchies: for a dimension its tree, or several trees over it.
-        merged: for a dimension, published categories that combine several: ``{"size": {"5,6": ["5", "6"]}}``.
-        parts: for a dimension, totals that are of some categories only, if a file has one of them: of those below
-            it in a hierarchy, or without any of all others in the file.
+        hierarchies: by dimension, its tree, or several trees over it.
+        merged: by dimension, published categories that combine several: ``{"size": {"5,6": ["5", "6"]}}``.
+        parts: by dimension, totals that cover some categories only, if a file has one of them: those below it in a
+            hierarchy, or, without one, all others in the file.
         absent: whether inner cells without a row are ``"empty"``, the default, or ``"unpublished"``.
         name: what messages and proofs call this table; by default the file's name.
-        statistics: what stands beside the figures, by column: definitions as :class:`Statistic` takes them
+        statistics: what the columns beside the figures are: definitions as :class:`Statistic` takes them
             (``{"pct": "percentage, over=sex"}``), or a TOML file of them. Other columns that they are computed from
             are published measures.
         measure: what definitions beside other tables call the figures of this one, as the population that rates are
@@ -193,7 +193,7 @@ def _check_options(reading: ReleaseOptions) -> None:
 
 
 def _release(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Release:
-    """Build a release from columns: a trial if its figures say so, and with what they say of groups of categories."""
+    """Build a release from columns: a trial if its figures say so, with the groups of categories that they state."""
     if PUBLISHED_AS not in arrow.column_names or PUBLISHED_AS in (how.get("dimensions") or ()):
         return Release.of(_figures(arrow, where, how))
     stated = pc.fill_null(arrow[PUBLISHED_AS].cast(pa.string()), "")
@@ -358,7 +358,7 @@ class _Columns(NamedTuple):
 
 
 def _columns(arrow: pa.Table, where: Where, how: ReleaseOptions, definitions: Mapping[str, Statistic]) -> _Columns:
-    """Sort out the columns."""
+    """Assign the columns to their roles."""
     dimensions, total = how.get("dimensions"), how.get("total", TOTAL)
     wide = how.get("layout") == "wide" or any(one.ending for one in definitions.values())
     names = [str(name) for name in arrow.column_names]
@@ -408,7 +408,7 @@ def _refuse_gaps(texts: Texts, hidden: BoolArray, where: Where) -> None:
 
 
 def _refuse_totals(labels: Labels, trees: Trees, total: str) -> None:
-    """Refuse categories that are named like a margin, but are not."""
+    """Refuse categories that are named like a margin but are none."""
     for name, coded in labels.items():
         known = {total, *(code for tree in trees.get(name, ()) for code in tree.codes)}
         others = [label for label in coded.categories if label not in known]
@@ -490,7 +490,7 @@ def _meanings(marks: Sequence[str], least: float | None) -> dict[str, Kind]:
 
 
 def _refuse_notes(labels: Mapping[str, Coded], texts: Texts, where: Where) -> None:
-    """Refuse a note below a table: taken for a category with a hidden figure, it would leave all others open."""
+    """Refuse a note below a table: taken for a category with a hidden figure, it would make all others look safe."""
     for coded in labels.values():
         noted = np.array([NOTE.match(label) is not None for label in coded.categories], bool)
         if (row := first_true(noted[coded.codes] & (texts == ""))) is not None:

@@ -99,7 +99,7 @@ def release_frame(parts: Sequence[Figures], about: Mapping[str, object], value: 
 
 
 def _refuse_beside(parts: Sequence[Figures], others: Sequence[Figures], form: str, value: str) -> None:
-    """Refuse what would be lost: measures and statistics where nothing says what they are."""
+    """Refuse what would be lost: measures and statistics that the format cannot describe."""
     if others and (form == "tab" or len(parts) != 1):
         raise RequestError(
             f"{others[0].measure} stands beside the figures, which a file of one table has a place for: .csv, .xlsx or "
@@ -287,10 +287,10 @@ def _numbers(values: IntArray, decimals: int, nothing: BoolArray) -> pa.Array:
 
 
 def kind_texts(kind: Kind, values: IntArray) -> list[str]:
-    """Return how a CSV file says of each figure how it was made.
+    """Return what a CSV file says about how each figure was made.
 
-    A law of noise takes more than a few numbers. The file says instead what follows from it for the count behind each
-    figure: how far away it is at most, and its least and largest value where they are nearer than that.
+    A law of noise takes more than a few numbers. The file states its consequence for the count behind each figure
+    instead: how far away it is at most, and its least and largest value where they are nearer.
 
     >>> kind_texts(Kind("random", base=3), np.array([3]))
     ['random base=3']

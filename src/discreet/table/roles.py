@@ -1,7 +1,7 @@
 """What the columns of a file or frame are: figures, dimensions, or neither. If in doubt, nothing is guessed.
 
 A statistic mistaken for a dimension splits every cell by its values: what is published then seems to say nothing about
-anybody, and an audit calls it safe. So you have to say what a column is that looks like a statistic.
+anybody, and an audit calls it safe. So you have to say what a column is if it looks like a statistic.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def roles(
 
 
 def _definition(name: str, over: str) -> str:
-    """Return what a column called so may be, as an example of a definition."""
+    """Return what a column of this name may be, as an example of a definition."""
     kind = next((one for one in ("median", "mean") if one in name.lower()), "percentage")
     return f"{name}={kind}, over={over}" if kind == "percentage" else f"{name}={kind}"
 

@@ -92,10 +92,10 @@ class AdditiveAxis:
         return tuple(frozenset(found) for found in made)
 
     def finest(self, listed: Iterable[int], top: int) -> tuple[int, ...]:
-        """Return the finest labels below a total that a table tells apart which has rows for some labels.
+        """Return the finest labels below a total that a table with rows for some labels distinguishes.
 
-        A label is told apart if it, another one of the same sum, or something below one of them has a row. Of several
-        hierarchies, one may split what another keeps together: the finer labels are taken.
+        A label is distinguished if it, another one of the same sum, or something below one of them has a row. If one
+        hierarchy splits what another keeps together, the finer labels are taken.
 
         >>> axis = AdditiveAxis("x", ("Total", "g", "h", "a", "b", "c", "d"), ((0, (1, 2)), (1, (3, 4)), (2, (5, 6))))
         >>> axis.finest([0, 2], 0), axis.finest([1, 3], 0)
@@ -256,10 +256,10 @@ def space_of(parts: Iterable[Figures]) -> Space:
 
 
 def joint_axis(name: str, tables: Sequence[Figures]) -> AdditiveAxis:
-    """Join what tables say of a dimension; without hierarchies, every label is directly under the total.
+    """Join what tables say about a dimension; without hierarchies, every label is directly under the total.
 
-    The total of a table that covers a part of the dimension is a sum like any other. If all tables cover the same
-    part, it is all that there is.
+    The total of a table that covers a part of the dimension is a sum like any other. If all tables cover the same part,
+    that part is the whole.
 
     >>> east = Hierarchy.flat(["e1", "e2"]).as_part("East")
     >>> whole = Figures.from_array([5, 3, 1], {"x": ["w", "e1", "e2"]})

@@ -102,7 +102,7 @@ def pairs_of(given: Sequence[str]) -> list[tuple[str, str]]:
     found = [tuple(name.strip() for name in text.split("=")) for text in given]
     for text, pair in zip(given, found, strict=True):
         if len(pair) != 2 or not all(pair):
-            raise RequestError(f"--apart is {text!r}; name two dimensions, as residence=workplace")
+            raise RequestError(f"{text!r} does not name two dimensions; write residence=workplace (apart=, --apart)")
     return [(one, other) for one, other in found]
 
 

@@ -1,4 +1,4 @@
-"""Stakes: what respondents contributed to published sums, and who of them can be told apart."""
+"""Stakes: what respondents contributed to published sums, and which of them can be distinguished."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.table.tabulation import Tabulation
 from discreet.table.units import Respondents
 
 ONE_CELL = "respondents are not named and are taken to be in one cell each"
-"""What to say if a tabulation does not name its respondents."""
+"""The message if a tabulation does not name its respondents."""
 
 
 def stakes(tabulation: Tabulation, response: str | None) -> tuple[IntArray, IntArray, FloatArray]:
@@ -66,7 +66,7 @@ class Stakes:
         return Stakes(self.names, self.unit[mask], self.at[mask], self.amount[mask], self.others[mask])
 
     def strongest(self) -> Stakes:
-        """Leave out respondents who know no more than another one in the same sums, with less in each.
+        """Leave out respondents who contribute less than another to each of the same sums.
 
         Knowing that a sum is at least 5 reveals nothing beyond knowing that it is at least 8. Respondents who are alone
         in a sum share it with nobody, and stay.
@@ -120,7 +120,7 @@ def joint_stakes(tables: Sequence[Tabulation], places: Sequence[IntArray], respo
 
 
 def idle(tabulation: Tabulation, nothing: BoolArray) -> IntArray:
-    """Return how many contributors of each cell are in finest cells of which everybody knows that they are 0.
+    """Return how many contributors of each cell are in finest cells that everybody knows to be 0.
 
     ``nothing`` says which cells are. Where somebody may be in several finest cells of a margin, nobody is counted.
     """
@@ -209,7 +209,7 @@ def in_one_cell(tabulation: Tabulation) -> bool:
 
 
 def contributes(tabulation: Tabulation) -> bool:
-    """Say whether respondents know more of a table than that they are counted in it once."""
+    """Say whether respondents know more about a table than that it counts them once."""
     known = tabulation.respondents
     if tabulation.responses or known is None:
         return bool(tabulation.responses)

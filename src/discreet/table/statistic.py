@@ -30,7 +30,7 @@ OF_VALUES = ("median", "quantile", "minimum", "maximum", "variance", "variance-n
 """Statistics of the respondents' values, which are settled by enumerating them; those with -n divide by their number,
 the others by one less. A quantile is the smallest value that at least its share of respondents do not exceed."""
 OTHER = "other"
-"""A statistic of which nothing is said; what it gives away is not judged, and so never called safe."""
+"""A statistic without a definition; what it gives away is not judged, and so never called safe."""
 PRINTED = -1
 """Each entry was rounded to the decimals that it shows."""
 ROUNDINGS = ("conventional", "half-even", "down", "unknown")
@@ -77,7 +77,7 @@ def admitted(printed: IntArray, rounding: str, step: IntArray | int = 1) -> Admi
 
 @dataclass(frozen=True)
 class Statistic(Copied):
-    """What a column of statistics is: its kind, what it is computed from, and how it was rounded.
+    """The definition of a column of statistics: its kind, what it is computed from, and how it was rounded.
 
     Attributes:
         kind: one of :data:`LINEAR` or :data:`OF_VALUES`.
@@ -88,22 +88,22 @@ class Statistic(Copied):
         along: the dimension along which a statistic accumulates, or grows from one category to the next.
         times: what the ratio is multiplied by, as 100 for per cent or 1000 for a rate per thousand.
         rounding: one of :data:`ROUNDINGS`.
-        decimals: to how many it was rounded; by default those that all entries show, and :data:`PRINTED` where each
-            shows its own.
-        step: it was rounded to multiples of so many units of the last decimal; rounded down to them, it says from which
-            value on a range begins.
+        decimals: to how many it was rounded; by default those that all entries show, and :data:`PRINTED` if they
+            differ.
+        step: it was rounded to multiples of this many units of the last decimal; rounded down, it is the start of a
+            range.
         made_of: ``"figures"`` if it was computed from the figures as published, rounded or perturbed.
-        variable: what the respondents' values are called. Statistics of the same variable are taken together.
+        variable: the name of the respondents' values. Statistics of the same variable are judged together.
         unit: how many decimals respondents' values have.
-        least: what every respondent's value is at least; None where it may be negative.
-        most: what every respondent's value is at most.
+        least: a lower bound on every respondent's value; None if it may be negative.
+        most: an upper bound on every respondent's value.
         share: the share of respondents below a quantile.
-        threshold: it is published only where what is below the line is at least so much.
+        threshold: it is published only where the value below the line is at least this.
         where: it is published where its figures are ``"shown"``, or, of true values beside suppressed figures, wherever
             the audit finds that ``"safe"``.
-        extremes: whether 0 and 100 per cent are published; they say the same of everybody in a group.
+        extremes: whether 0 and 100 per cent are published; they say the same about everybody in a group.
         inside: the column in whose entries it is in brackets: 19 (6.1%); anything for a cross-table.
-        ending: how names of the columns of a cross-table end that hold it, beside those of figures: men n, men %.
+        ending: the ending of column names that hold it in a cross-table, beside those of figures: men n, men %.
 
     >>> Statistic("percentage", over={"sex": ""})
     percentage of the figures over sex

@@ -1,7 +1,7 @@
 """Statistics in files: columns of their own, in brackets behind figures, or side by side in cross-tables.
 
-Nothing is guessed: whoever reads the file says what a column of statistics is, how numbers are written and which signs
-are notes. Entries that this does not explain are refused.
+Nothing is guessed: the caller says what a column of statistics is, how numbers are written and which signs are notes.
+Entries that this does not explain are refused.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class Written(NamedTuple):
         return re.compile(rf"[+-]?({whole})({other}[0-9]+)?")
 
     def plain(self, texts: Texts, signs: str = "") -> Texts:
-        """Return numbers with digits and a point alone; all else as it is. Some ``signs`` may follow a number."""
+        """Return numbers with digits and a point only, all else unchanged. Some ``signs`` may follow a number."""
         if (self.thousands, self.decimal, self.notes) == ("", ".", "") and not signs:
             return texts
         number, odd = self._number, self.notes + signs + " "

@@ -1,4 +1,4 @@
-"""What printed statistics say of the figures, as inequalities with integer coefficients.
+"""What printed statistics say about the figures, as inequalities with integer coefficients.
 
 A percentage p of N, printed to some decimals, says low·N ≤ 100·x ≤ high·N. Ends are fractions; multiplied by what is
 below the line, both sides are integers, and an open end is one that the sum exceeds by 1 or more.
@@ -30,7 +30,7 @@ RATIOS = tuple(kind for kind in LINEAR if kind != "difference")
 
 
 class Inequalities(NamedTuple):
-    """Sums of variables that are at least so much: rows with integer coefficients.
+    """Lower bounds on sums of variables: rows with integer coefficients.
 
     ``column`` numbers the column of statistics that says it and ``row`` its entry; -1 for what holds of all cells.
     """
@@ -255,7 +255,7 @@ class MeasuredPositions:
         return _joined(sides)
 
     def _line(self, part: Figures, column: StatisticColumn, number: int) -> _Stated:
-        """Return that what is below the line is not 0, and at least what entries are published from; once a figure."""
+        """Return that the value below the line is not 0 and reaches the threshold of publication; once per figure."""
         figures, first = np.unique(self.below(part, column).variable, return_index=True)
         once = np.ones(figures.size, np.int64)
         least = once * max(column.statistic.threshold * 10**self.decimals, 1)
@@ -315,7 +315,7 @@ class _Stated(NamedTuple):
 
 
 def _joined(several: Sequence[_Stated]) -> _Stated:
-    """Put inequalities under each other."""
+    """Concatenate inequalities."""
     shift = np.cumsum([0, *(one.least.size for one in several)])
     entry = np.concatenate([one.terms.entry + by for one, by in zip(several, shift, strict=False)])
     variable, factor = (np.concatenate([one.terms[k] for one in several]) for k in (1, 2))

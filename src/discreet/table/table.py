@@ -37,7 +37,7 @@ class Table(Frequencies):
 
     @classmethod
     def of(cls, counted: Frequencies) -> Table:
-        """Return the table of counted cells, as readers hand them over."""
+        """Return the table of counted cells, as readers return them."""
         return cls(counted.dimensions, counted.cells, counted.counts, counted.impossible)
 
     @classmethod
@@ -168,9 +168,9 @@ class Table(Frequencies):
     def write(
         self, path: str | Path, *, layout: WrittenLayout = "long", zeros: bool = True, count: str = "count"
     ) -> None:
-        """Write a CSV or Parquet file, whole or not at all.
+        """Write a CSV or Parquet file, atomically.
 
-        Parquet keeps categories that nobody is in, and structural zeros, and lists non-empty cells only.
+        Parquet keeps empty categories and structural zeros, and lists non-empty cells only.
         CSV keeps them if it lists empty cells, and structural zeros in the long layout; see :meth:`to_frame`.
         """
         from discreet.table.table_writer import write_table
@@ -179,7 +179,7 @@ class Table(Frequencies):
 
     @property
     def headline(self) -> str:
-        """What the table is, in a line: dimensions, people, cells."""
+        """The table in a line: dimensions, people, cells."""
         spread = " × ".join(f"{name} ({length})" for name, length in zip(self.names, self.shape, strict=True))
         empty = self.possible - self.cells.size
         share = f" ({empty / self.possible:.0%})" if self.possible else ""

@@ -1,4 +1,4 @@
-"""Files to tables and tabulations, and Parquet files that describe themselves to any of these and to releases.
+"""Files to tables and tabulations, and self-describing Parquet files of these and of releases.
 
 The key ``discreet`` of their metadata holds a note in JSON; the writers say how the columns are laid out.
 """
@@ -88,7 +88,7 @@ def method_of(path: Path) -> str | None:
 
 @contextmanager
 def _undamaged(what: str, remedy: str = "write it again") -> Iterator[None]:
-    """Refuse a file whose note does not say what it should."""
+    """Refuse a file with a damaged note."""
     try:
         yield
     except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, pa.ArrowException):

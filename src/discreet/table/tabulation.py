@@ -1,4 +1,4 @@
-"""A tabulation: every cell and margin of a set of records, with what the sensitivity rules need to know of each."""
+"""A tabulation: every cell and margin of a set of records, with what the sensitivity rules need to know about each."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class Tabulation(OnGrid, Frozen):
             self._check(level.columns(kind, names))
 
     def _check(self, figures: Columns, signed: Sequence[str] = ()) -> None:
-        """Refuse figures that are not one per cell, or of which a rule could say nothing."""
+        """Refuse columns without one figure per cell, and figures that no rule can judge."""
         for name, column in figures.items():
             if column is None:
                 continue
@@ -255,7 +255,7 @@ class Tabulation(OnGrid, Frozen):
         )
 
     def as_part(self, totals: Mapping[str, str] | None = None, /, **more: str) -> Tabulation:
-        """Say that totals along some dimensions are of the categories tabulated only, and what they are called.
+        """Declare that totals along some dimensions are of the tabulated categories only, under a name.
 
         A table of the east alone can then be published beside tables of the country: its total is one more sum of
         the regions, never mistaken for theirs.
@@ -286,7 +286,7 @@ class Tabulation(OnGrid, Frozen):
         return self.with_columns(spread, cells=cells)
 
     def with_columns(self, change: ColumnChange, **about: Any) -> Tabulation:
-        """Return a tabulation with every column of figures changed, and what else is said of it."""
+        """Return a tabulation with every column of figures changed, and other fields replaced."""
         return replace(
             self,
             **about,
@@ -322,7 +322,7 @@ class Tabulation(OnGrid, Frozen):
         return frame_from_arrow(arrow_from_cells(self.axes, self.cells, self.columns()), backend)
 
     def write(self, path: str | Path) -> None:
-        """Write a Parquet file, which keeps everything, or a CSV file, whole or not at all."""
+        """Write a Parquet file, which keeps everything, or a CSV file, atomically."""
         from discreet.table.table_writer import write_cells
 
         about = {

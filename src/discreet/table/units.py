@@ -27,7 +27,7 @@ Columns: TypeAlias = Mapping[str, NumberArray | None]
 
 
 class ColumnChange(Protocol):
-    """What makes other columns of columns, whatever they hold."""
+    """A function from columns to columns of any content."""
 
     def __call__(self, column: npt.NDArray[Number], /) -> npt.NDArray[Number]:
         """Return another column."""
@@ -107,7 +107,7 @@ class Level(Frozen):
         return found
 
     def refuse_contradictions(self, describe: Callable[[int], str], rounding: float = 0.0) -> None:
-        """Refuse largest contributions of a file by which a rule would take a sensitive cell for safe.
+        """Refuse largest contributions in a file that would make a rule take a sensitive cell for safe.
 
         They come largest first, and those of a cell with no more units than are listed add up to its total.
         ``describe`` names a cell, ``rounding`` is how far each figure may be off.

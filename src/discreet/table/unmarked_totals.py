@@ -2,7 +2,7 @@
 
 They are the sum of all others in every line, or of those whose codes begin with their own.
 
-Taken for a category, a total counts people twice, and no equation ties it to its cells: a hidden figure that is one
+Taken for a category, a total counts people twice, and no equation links it to its cells: a hidden figure that is one
 subtraction away would be called safe.
 """
 
@@ -33,7 +33,7 @@ BEGINNING = re.compile(r"(sub-?|grand )?totals?\b(?! loss)|all categories\b")
 CODED = "t"
 """The total in codes of statistical offices; beside a total of another name it is a category."""
 LINES = 3
-"""In so many lines a category is not a sum of all others by chance."""
+"""In this many lines, a category is not the sum of all others by chance."""
 
 
 def named_like_a_total(label: str) -> bool:

@@ -1,4 +1,4 @@
-"""Workbooks that discreet wrote, as columns with the note that says what they are: the way back of the writer."""
+"""Workbooks that discreet wrote, as columns with the note that describes them: the inverse of the writer."""
 
 from __future__ import annotations
 

@@ -36,9 +36,9 @@ Lines: TypeAlias = list[list[object]]
 HEAD = 4
 """The row in which the header of a table begins."""
 MADE = datetime(2000, 1, 1)
-"""The date that all workbooks bear: the day of writing would make equal releases differ."""
+"""The date of all workbooks: the day of writing would make equal releases differ."""
 ODD = re.compile("[\x00-\x08\x0b-\x1f\ud800-\udfff\ufffe\uffff]")
-"""What no cell can hold, or comes back as something else."""
+"""Characters that no cell can hold, or that come back as others."""
 
 
 class ShownStatistic(NamedTuple):
@@ -295,7 +295,7 @@ def _legend(sheet: WorkbookSheet, style: Presentation) -> list[str]:
 
 
 def _shape(decimals: int) -> str:
-    """Return how Excel is told to show numbers."""
+    """Return Excel's number format."""
     return f"0.{'0' * decimals}" if decimals else "0"
 
 

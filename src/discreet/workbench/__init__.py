@@ -1,5 +1,5 @@
 """The workbench: the commands of discreet behind a page in the browser, on this machine alone.
 
-The page computes nothing. Whatever it shows is what a command prints, run in a process of its own in the folder of
-the session; every screen names the command.
+The page computes nothing. It shows what commands print, each run in its own process in the folder of the session; every
+screen names its command.
 """

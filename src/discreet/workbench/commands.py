@@ -144,7 +144,7 @@ def _words(one: Parameter, value: object) -> Iterator[str]:
 
 
 def plain_name(text: str) -> str:
-    """Refuse what is not the name of a file in the folder; what a name leads to is decided where it is opened.
+    """Refuse anything but the name of a file in the folder; where a name leads is checked when it is opened.
 
     >>> plain_name("nuts.hrc")
     'nuts.hrc'
@@ -183,7 +183,7 @@ def repeated(commands: Mapping[str, Command], arguments: Sequence[str]) -> list[
 
 
 def shown(arguments: Sequence[str]) -> str:
-    """Return a command as a person types it: without ``--json`` and ``--``, quoted where needed.
+    """Return a command as a person would type it: without ``--json`` and ``--``, quoted where needed.
 
     >>> shown(["audit", "--json", "--", "my table.csv"])
     "discreet audit 'my table.csv'"

@@ -1,8 +1,8 @@
 """What a process of the workbench may open: its folder, and the few files that were named when it was started.
 
 A hook of the interpreter sees every file that Python opens, lists, renames or removes, whoever asks for it: an option,
-a policy that extends another, a grid, a session that is run again. The path is resolved first, links included, so no
-way of writing it leads out. Libraries that open files on their own are handed names that were opened here before.
+a policy that extends another, a grid, a session that is run again. The path is resolved first, including links, so no
+spelling of it leads out. Libraries that open files on their own get only names that were opened here before.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from discreet.core.files import PART
 
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 CODE = (".py", ".pyc", ".so", ".nbi", ".nbc", ".dist-info", ".egg-info", "METADATA", "entry_points.txt")
-"""What is read of other packages on the path of imports."""
+"""What is read from other packages on the import path."""
 DEVICES = ("/dev/null", "/dev/urandom", "/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/proc/self/status")
 SETTINGS = ("/etc/os-release", "/etc/lsb-release", "/etc/timezone", "/etc/localtime")
 MACHINE = frozenset(os.path.realpath(path) for path in (*DEVICES, *SETTINGS, *mimetypes.knownfiles))
-"""What libraries ask this machine."""
+"""What libraries ask of this machine."""
 SHARED = ("/sys", "/usr/share/fonts", "/usr/share/zoneinfo", "/etc/fonts")
 TEMPORARY = ".temporary"
 """The folder inside the folder for what commands write for themselves."""
@@ -78,7 +78,7 @@ class Confinement:
     """The rule: a resolved path is inside the folder, within reach, or code of this installation."""
 
     def __init__(self, folder: Path) -> None:
-        """Take the folder, and note where the code of this installation is."""
+        """Store the folder, and where the code of this installation is."""
         self.folder = os.path.realpath(folder)
         self.reach = Confines()
         package = Path(__file__).parents[1]

@@ -16,12 +16,12 @@ class TimedConnection(H11Protocol):
     hurry: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait."""
+        """Start waiting."""
         super().connection_made(transport)
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """Stop waiting once a request has begun, and go on waiting otherwise."""
+        """Stop waiting once a request has begun."""
         super().data_received(data)
         self._wait()
 

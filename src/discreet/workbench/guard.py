@@ -28,19 +28,19 @@ HEADERS = {
 COOKIE = "discreet"
 SESSION = re.compile(r"session=[A-Za-z0-9-]{1,40}")
 PATIENCE, SLOWEST = 30.0, 16 * 2**10
-"""A body arrives within so many seconds, and one more for every so many bytes: slower than any link that people use."""
+"""A body must arrive within this many seconds, plus one for every so many bytes: slower than any link in use."""
 
 
 class TooLargeError(Exception):
-    """More was sent than is taken; the application answers it."""
+    """More was sent than is accepted; the application answers it."""
 
 
 class TooSlowError(Exception):
-    """What was announced did not come; the application answers it."""
+    """The announced content did not arrive; the application answers it."""
 
 
 class Keys:
-    """What opens the workbench: codes that open it once each, and what the page is given in exchange.
+    """What opens the workbench: one-time codes, and what the page gets in exchange.
 
     An address on a command line can be read by everybody on this machine, so it holds a code that is worth nothing once
     it was used. The page lives at a path that nobody can guess, and its cookie is sent to that path alone, so it does
@@ -48,7 +48,7 @@ class Keys:
     """
 
     def __init__(self) -> None:
-        """Draw what the page is given."""
+        """Draw the page's secrets."""
         self.path, self.cookie = secrets.token_urlsafe(24), secrets.token_urlsafe(24)
         self._codes: set[str] = set()
 
@@ -104,7 +104,7 @@ class Guard:
         await self._app(inner, self._counted(receive), _sealed(send))
 
     def _foreign(self, headers: dict[str, str]) -> tuple[int, str] | None:
-        """Say why a request is not answered whatever it asks for; None if it may ask."""
+        """Say why a request is refused, whatever it asks for; None if it is allowed."""
         host, origin = headers.get("host", ""), headers.get("origin")
         if host not in self._hosts():
             return 421, "this server answers on its own address only"

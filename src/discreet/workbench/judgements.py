@@ -1,4 +1,4 @@
-"""What the server judged, and who signed it: a signature rests on a verdict that a command reached here."""
+"""What the server judged, and who signed it: a signature rests on a verdict reached by a command here."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def signature(given: Mapping[str, object], judgement: Judgement | None, release:
 
 
 def _asked(given: Mapping[str, object], limits: Mapping[str, object]) -> dict[str, Any]:
-    """Return the options by which an audit judges a release under a policy, with its reading as it was given."""
+    """Return the options by which an audit judges a release under a policy, with the given reading."""
     wanted = {"max_dr": limits.get("dr"), "min_width": limits.get("width")}
     if limits.get("dr") is not None:
         wanted["law"] = "method"

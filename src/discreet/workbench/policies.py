@@ -1,4 +1,4 @@
-"""Policies that the page offers: the bundled and the opened ones, with the limits that they state or take over."""
+"""Policies that the page offers: the bundled and the opened ones, with the limits that they state or inherit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from discreet.core.json_types import Json
 
 
 def listed_policies(texts: Mapping[str, bytes]) -> list[dict[str, Json]]:
-    r"""Return title and limits of each policy, without files that are not policies or extend what is not there.
+    r"""Return title and limits of each policy, without files that are not policies or extend a missing one.
 
     >>> listed_policies({"office.toml": b'title = "ours"\n[limits]\ndr = 0.4', "bad.toml": b"limits = 5"})
     [{'name': 'office.toml', 'title': 'ours', 'limits': {'dr': 0.4}}]

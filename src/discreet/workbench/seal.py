@@ -1,4 +1,4 @@
-"""The seal of a saved session: whoever lacks the key cannot change what was signed without its being noticed."""
+"""The seal of a saved session: without the key, nobody can change what was signed unnoticed."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def _again(step: dict[str, Any], workers: Workers) -> str:
 
 
 def _written(steps: list[dict[str, Any]]) -> set[str]:
-    """Return the files that the commands wrote: they are made anew."""
+    """Return the files that the commands wrote, which are made again."""
     found = set()
     for step in steps:
         for part in step["arguments"]:

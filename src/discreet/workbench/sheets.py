@@ -1,4 +1,4 @@
-"""Spreadsheets: the table on one sheet, from its header row on, taken out as CSV; a table handed out as Excel."""
+"""Spreadsheets: the table on one sheet, from its header row on, extracted as CSV; a table exported to Excel."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _filled(row: Row) -> bool:
 
 
 def _number(value: object) -> int | float | None:
-    """Return a value as a number if that changes nothing of how it is written.
+    """Return a value as a number if it is still written the same way.
 
     >>> _number("12"), _number("007"), _number("=1+1"), _number(2.5)
     (12, None, None, 2.5)

@@ -1,4 +1,4 @@
-"""Processes that run commands for the page: quick ones at once, long ones beside them, any of them replaceable.
+"""Processes that run commands for the page: quick ones at once, long ones alongside, any of them replaceable.
 
 Each command runs in a process of its own: a long comparison slows nobody and is cancelled by ending its process, and a
 process that dies takes only one command with it. No process opens what is outside the folder.
@@ -25,7 +25,7 @@ Perform: TypeAlias = Callable[[list[str], Callable[[int, int, str], None]], tupl
 """Runs a command line and returns its exit code and what it printed for programs and as complaints."""
 
 QUICK, LONG = 4, 3
-"""The most processes for commands that answer at once, and for long ones: one person's clicks, a round choice."""
+"""The most processes for quick commands and for long ones: round choices for one person's clicks."""
 READY = 2
 """How many processes wait for the first commands, a round choice; others start when needed."""
 WARM = (
@@ -46,7 +46,7 @@ MEMORY = min(12 * 2**30, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"
 
 @dataclass(frozen=True)
 class Order:
-    """A command that is to run: how it is typed, what the page gave it, for which session, and what it may open."""
+    """A command to run: how it is typed, its input from the page, its session, and what it may open."""
 
     arguments: list[str]
     command: str
@@ -59,7 +59,7 @@ class Order:
 
 @dataclass(eq=False)
 class Job:
-    """A command on its way: what it is, how far it is, and what it printed."""
+    """A running command: what it is, its progress, and what it printed."""
 
     number: int
     order: Order
@@ -75,7 +75,7 @@ class Job:
     listeners: list[Callable[[], object]] = field(default_factory=list)
 
     def tell(self, listener: Callable[[], object]) -> None:
-        """Have somebody told when it is over, at once if it is."""
+        """Notify somebody when it is over, at once if it is."""
         self.listeners.append(listener)
         if self.finished.is_set():
             listener()
@@ -122,7 +122,7 @@ class Workers:
             thread.start()
 
     def submit(self, order: Order) -> Job:
-        """Take a command; it runs as soon as a process is free."""
+        """Queue a command; it runs as soon as a process is free."""
         with self._lock:
             job = Job(next(self._numbers), order)
             self._jobs[job.number] = job

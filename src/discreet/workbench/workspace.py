@@ -1,4 +1,4 @@
-"""The folder of a running workbench: opened files, results, and what each session decided; gone when it closes."""
+"""The folder of a running workbench: opened files, results, and each session's decisions; removed when it closes."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Workspace:
         return text
 
     def add(self, name: str, content: bytes, *, endings: tuple[str, ...] = ENDINGS) -> str:
-        """Take a file whose content is here."""
+        """Add a file with the given content."""
         with self.incoming(name, endings=endings) as stream:
             stream.write(content)
         return name
@@ -94,7 +94,7 @@ class Workspace:
             Path(part).unlink(missing_ok=True)
 
     def adopt(self, path: Path) -> str:
-        """Open a file of this machine that was named on the command line, where it is."""
+        """Open a file named on the command line in place."""
         if not path.is_file():
             raise RequestError(f"{path} does not exist or is not a file; check the name")
         name = self.name(path.name)
@@ -175,7 +175,7 @@ class Workspace:
         return entry
 
     def stands(self, signature: Mapping[str, Any]) -> bool:
-        """Say whether what was signed is still what the folder holds, and nobody changed it outside."""
+        """Say whether what was signed is still in the folder, unchanged."""
         try:
             if signature.get("void"):
                 return False
@@ -197,7 +197,7 @@ class Workspace:
         return Path(made)
 
     def reopen(self, name: str, path: Path) -> Session:
-        """Take a saved session into the folder; signatures of one that was changed outside do not stand."""
+        """Load a saved session into the folder; if it was changed outside, its signatures are void."""
         about = unpack(path, self)
         if not sealed(about, signing_key()):
             about["signatures"] = [{**one, "void": True} for one in about["signatures"]]

@@ -1,4 +1,4 @@
-"""What every law is and what it returns, and the simplest one: all values of an interval equally likely."""
+"""The interface of laws, what they return, and the simplest one: all values of an interval equally likely."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from discreet.feasible.bounds import Bounds
 class Judged:
     """Uncertainty about positions in bits, the error of each where it is an estimate, and how many tables fit.
 
-    ``finished`` is false where time ran out or there are too many tables, and the bits are not known (NaN). ``bound``
-    is true where at least so many bits are left, and perhaps more.
+    ``finished`` is false where time ran out or there are too many tables; the bits are then NaN. ``bound`` is true
+    where the bits are a lower bound.
     """
 
     bits: FloatArray
@@ -29,7 +29,7 @@ class Judged:
 
 @dataclass(frozen=True)
 class ReaderLaw:
-    """How likely a reader takes each value of a hidden figure to be.
+    """The probability that a reader gives to each value of a hidden figure.
 
     Attributes:
         name: the law's name.

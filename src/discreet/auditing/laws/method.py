@@ -1,7 +1,7 @@
-"""A reader who knows the method and takes everything that is published together.
+"""A reader who knows the method and uses all published figures jointly.
 
-A figure on its own can leave more open than it does beside its margins, and a method that looks at all cells at once
-reveals more than any single figure. So a risk is stated here only where it holds jointly:
+A figure on its own can leave more open than the same figure beside its margins, and a method that treats all cells at
+once reveals more than any single figure. So a risk is stated here only where it holds jointly:
 
 - Figures that share a sum with no other published figure: p(x | y) ∝ p(y | x), exactly.
 - Figures that are tied by published sums, each made from its own value alone: all tables that fit are counted, each
@@ -9,8 +9,8 @@ reveals more than any single figure. So a risk is stated here only where it hold
   describes it, and it is left out.
 - Sums that are not published, of independent values: at least the bits of each of them, a bound on the safe side.
 
-Everything else has no bits (NaN): what controlled rounding, suppression, swapping and the like reveal by their choice
-is not known, and nothing is claimed about it.
+Everything else has no bits (NaN): it is not known what controlled rounding, suppression or swapping reveal by their
+choices, and nothing is claimed about it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from discreet.table.kinds import UNBOUNDED
 def by_method(
     found: Bounds, targets: IntArray, *, progress: Progress | None = None, deadline: float | None = None, **_: object
 ) -> Judged:
-    """Return the bits that a reader who knows the method lacks about each target, NaN where that is not shown."""
+    """Return a method-aware reader's remaining bits about each target, NaN where they are not shown."""
     equations = found.equations
     shape = Shape.of(equations)
     stated, keyed = _kinds(equations)
@@ -58,7 +58,7 @@ def by_method(
 
 
 class Shape:
-    """How positions hang together: which are cells, which are sums of them, and which sums are published.
+    """How positions are related: which are cells, which are sums of them, and which sums are published.
 
     Attributes:
         leaves: a row for each position, with 1 for every cell in it.
@@ -74,7 +74,7 @@ class Shape:
 
     @classmethod
     def of(cls, equations: Equations) -> Shape:
-        """Find the cells of every sum by putting the equations into each other, one for every sum."""
+        """Find the cells of every sum by substituting the equations into each other, one for every sum."""
         n = equations.lower.size
         first = equations.starts[:-1]
         parent = equations.columns[first]
@@ -124,7 +124,7 @@ class Shape:
 
 
 def _shared(equations: Equations, leaves: Rows, parent: IntArray) -> BoolArray:
-    """Say which sums are those of different cells: the men and women of one table are the old and young of another.
+    """Say which sums add up two sets of cells: the men and women of one table are the old and young of another.
 
     Such a sum ties its cells, though nothing may be published about it. Cells are compared by sums of random numbers.
     """
@@ -141,9 +141,9 @@ def _shared(equations: Equations, leaves: Rows, parent: IntArray) -> BoolArray:
 
 
 def _kinds(equations: Equations) -> tuple[BoolArray, BoolArray]:
-    """Say of every position whether the law of its figure is known, and whether its noise is that of a cell key.
+    """Say for every position whether the law of its figure is known, and whether its noise comes from a cell key.
 
-    What no table shows has the law of anything; of what several show, every one of them must be known.
+    A position that no table shows counts as known; of one that several tables show, every law must be known.
     """
     stated, keyed = np.ones(equations.lower.size, bool), np.zeros(equations.lower.size, bool)
     for part in equations.parts:

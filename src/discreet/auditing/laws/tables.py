@@ -20,7 +20,7 @@ from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED, Kind
 
 WIDEST = 1_000_000
-"""The most values of one figure that are weighed: 8 MB."""
+"""The most values of one figure that get a weight: 8 MB."""
 TAIL = 1e-15
 """The share of the likelihood at which a law without end is cut: about the precision of floating-point numbers."""
 Draw = Callable[[Group], tuple[FloatArray, FloatArray]]
@@ -37,11 +37,11 @@ def by_tables(
     deadline: float | None = None,
     **_: object,
 ) -> Judged:
-    """Return the entropy of each value over all tables that fit, each equally likely.
+    """Return the entropy of each value when all tables that fit are equally likely.
 
-    Groups of hidden values are counted exactly where that is feasible; larger ones are drawn from by a Markov chain
-    until twice the standard error of every entropy is below the precision. What is not done by the deadline, or is not
-    precise enough by then, is marked as not finished.
+    Groups of hidden values are counted exactly where that is feasible; larger ones are sampled by a Markov chain until
+    twice the standard error of every entropy is below the precision. Whatever is not done or not precise enough by the
+    deadline is marked unfinished.
     """
 
     def draw(group: Group) -> tuple[FloatArray, FloatArray]:
@@ -117,7 +117,7 @@ class Likelihood:
         self.again = equations.drawn_again() if len(set(equations.draws)) > 1 else {}
 
     def of_group(self, group: Group) -> Mapping[int, FloatArray]:
-        """Return the weights of the unknowns whose kind tells some values from others."""
+        """Return the weights of those unknowns whose kind makes some values likelier than others."""
         found: dict[int, FloatArray] = {}
         for k, i in enumerate(group.variables.tolist()):
             if self.clock.late:
@@ -129,7 +129,7 @@ class Likelihood:
         return found
 
     def _weights(self, i: int, values: IntArray) -> FloatArray:
-        """Return how likely every release that shows a position makes its figure of each value, all together."""
+        """Return the joint likelihood of each value, over all releases that show the position."""
         kind = self.equations.kind(i)
         assert kind is not None
         weights = np.ones(values.size)
@@ -140,7 +140,7 @@ class Likelihood:
         return weights
 
     def alone(self, at: IntArray, low: IntArray, high: IntArray, even: FloatArray) -> FloatArray:
-        """Return the bits of single figures: worked out once for figures of the same kind, value and range."""
+        """Return the bits of single figures, computed once for figures of the same kind, value and range."""
         code, kinds, published = self.equations.figures_at(at)
         weighs = np.array([kind.weighs for kind in kinds] + [False])[code]
         bits = even.copy()

@@ -32,7 +32,7 @@ from discreet.table import Table
 from discreet.table.tabulation import Tabulation
 
 SHORT = 2
-"""The most zones of a division that are spelled out where there is little room."""
+"""The most zones of a division that are named where space is short."""
 LISTED = 20
 """How many differences a text lists."""
 
@@ -51,7 +51,7 @@ class Difference:
 
     @property
     def zones(self) -> int:
-        """How many zones are added and subtracted: 1 for a zone itself, 2 for a pair of zones, more beyond pairs."""
+        """How many zones are added and subtracted: 1 for a single zone, 2 for a pair, more for larger unions."""
         return len(self.plus) + len(self.minus)
 
     def to_dict(self) -> dict[str, Json]:
@@ -68,8 +68,8 @@ class Difference:
 class GeographicDifferences:
     """Everybody who is in a difference below the threshold, and the smallest differences that show it.
 
-    ``complete`` says whether all smallest differences are listed. The people counted are everybody in either case,
-    unless time was up: then ``unsettled`` pairs of zones were not examined, and anybody there may be singled out.
+    ``complete`` says whether all smallest differences are listed. Even if not, everybody exposed is counted, unless
+    time ran out: then ``unsettled`` pairs of zones were not examined, and anybody there may be singled out.
     """
 
     territory: Territory
@@ -80,7 +80,7 @@ class GeographicDifferences:
 
     @property
     def safe(self) -> bool:
-        """Whether it is shown that nobody is in a difference below the threshold."""
+        """Whether nobody is shown to be in a difference below the threshold."""
         return not self.found and not self.unsettled
 
     @cached_property
@@ -102,7 +102,7 @@ class GeographicDifferences:
 
     @cached_property
     def by_zones(self) -> dict[int, int]:
-        """How many people are found with so many zones and no fewer, in the differences that are listed."""
+        """How many people the listed differences find with this many zones and no fewer."""
         small = (self.territory.figures[self.territory.nodes] < self.threshold).any(axis=1)
         least = dict.fromkeys(np.flatnonzero(small).tolist(), 1)
         for one in self.found:
@@ -131,7 +131,7 @@ class GeographicDifferences:
 
     @property
     def _late(self) -> str:
-        """What was not done in time, and the remedy."""
+        """What was not finished in time, and the remedy."""
         left = f"{self.unsettled:,} of {len(self.territory.people):,} pairs of zones were not examined in time"
         return with_arguments(f"{left}; give more (time_limit=, --time-limit).")
 
@@ -158,7 +158,7 @@ class GeographicDifferences:
         return csv_text(["people", "plus", "minus", "arithmetic"], rows)
 
     def rows(self, top: int) -> list[list[str]]:
-        """Return the first differences as people read them, long unions by their number of zones."""
+        """Return the first differences in readable form, long unions by their number of zones."""
         return [[f"{one.people:,}", one.short] for one in self.found[:top]]
 
     def __str__(self) -> str:
@@ -183,7 +183,8 @@ def geography(
         original: counts by pairs of zones, or records of them: a table, a file or a frame.
         threshold: differences of 1 to ``threshold − 1`` people are found.
         divisions: the two dimensions that are divisions of the territory; by default the table's only two.
-        time_limit: seconds; what was found by then is returned, and says how many pairs were not examined.
+        time_limit: seconds; the differences found by then are returned, with the number of pairs that were not
+            examined.
 
     >>> table = Table.from_array([[5, 1, 0], [0, 2, 9]], {"area": ["n", "s"], "grid": ["a", "b", "c"]})
     >>> [one.arithmetic for one in geography(table, 3).found]
@@ -196,7 +197,7 @@ def geography(
 
 
 def differences_of(territory: Territory, threshold: int, clock: Clock | None = None) -> GeographicDifferences:
-    """Return the differences in a territory that are found before time is up."""
+    """Return the differences in a territory that are found in time."""
     until = clock or Clock()
     system = territory.system()
     light = territory.people < threshold
@@ -216,7 +217,7 @@ def differences_of(territory: Territory, threshold: int, clock: Clock | None = N
 def _left_over(
     territory: Territory, threshold: int, covered: set[int], clock: Clock
 ) -> tuple[list[tuple[int, ...]], int]:
-    """Return the lightest differences of pairs that none was found for, and how many pairs there was no time for."""
+    """Return the lightest differences of pairs still without one, and how many pairs there was no time for."""
     search = CutSearch(territory, threshold)
     found: list[tuple[int, ...]] = []
     pairs = search.light.tolist()
@@ -230,7 +231,7 @@ def _left_over(
 
 
 def _explained(territory: Territory, union: tuple[int, ...]) -> Difference:
-    """Return the difference of a union of pairs with its arithmetic, the shorter of the two ways to work it out."""
+    """Return the difference of a union of pairs with the shorter of its two derivations."""
     side, near = territory.side(union)
     totals, numbers = territory.figures, np.array(side)
     # On the first side, zones of the first division less zones of the second; on the other side the other way round.

@@ -85,9 +85,9 @@ class CutSearch:
         yield from self.back.get(a, ())
 
     def _path(self, u: int, v: int, flow: dict[tuple[int, int], int]) -> list[tuple[int, int]] | _Side:
-        """Return the steps of a way on which more can flow; if there is none, the smaller side of the cut.
+        """Return the steps of an augmenting path; if there is none, the smaller side of the cut.
 
-        Both ends are searched in turn: the smaller side decides how long it takes.
+        The search alternates between both ends, so it takes as long as the smaller side needs.
         """
         met: list[dict[int, int]] = [{u: u}, {v: v}]
         queues = [deque([u]), deque([v])]

@@ -1,4 +1,4 @@
-"""Differences on a map: where people live who can be singled out, and which zones it takes."""
+"""Differences on a map: where people can be singled out, and by which zones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.report.territory_map import MapZone, territory_map
 
 
 def svg_map(found: GeographicDifferences, shapes: Mapping[str, Shapes] | None = None) -> str:
-    """Return a map of differences as SVG; it shows original figures, and is for the office alone.
+    """Return a map of differences as SVG; it shows original figures and is for internal use only.
 
     Args:
         found: the differences.

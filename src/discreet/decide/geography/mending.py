@@ -2,8 +2,8 @@
 
 A difference separates the zones of a part of the territory into two sides. It is gone once a zone of one side and a
 zone of the other are published as one, and merging never makes a new difference: what can be worked out from coarser
-figures could be worked out from the finer ones. So zones are merged difference by difference, those of fewest people
-first, until none is left but those that lie in the other division alone.
+figures could be worked out from the finer ones. So zones are merged difference by difference, the smallest first, until
+only differences within the other division are left.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def coarser(
         found: the differences.
         division: the division that is made coarser.
         tree: the quadtree of its cells, if it is a grid; merged cells are whole blocks of it.
-        time_limit: seconds; zones of which it is not shown by then that they are coarse enough are refused.
+        time_limit: seconds; if the zones are not shown to be coarse enough by then, the request is refused.
 
     >>> from discreet.decide.geography.differences import geography
     >>> from discreet.table import Table
@@ -124,7 +124,7 @@ def _round(found: GeographicDifferences, at: int, groups: _Joined | _Blocks) -> 
 
 @dataclass(frozen=True, eq=False)
 class _Choice:
-    """Zones of one division on either side of a difference, of which one each is merged."""
+    """Zones of one division on both sides of a difference; one of each side is merged."""
 
     territory: Territory
     at: int
@@ -173,7 +173,7 @@ class _Joined:
 
 
 class _Blocks:
-    """Cells in blocks of a quadtree, each as small as can be."""
+    """Cells in blocks of a quadtree, each as small as possible."""
 
     def __init__(self, zones: Sequence[str], tree: Quadtree) -> None:
         self.tree = tree

@@ -1,7 +1,7 @@
 """Square grid cells as leaves of a quadtree: four cells make one of twice the length, and so on.
 
 Cells are named as INSPIRE does, ``CRS3035RES200mN2029800E4254200`` or in short ``1kmN3134E3991``, or come as squares of
-a map. Blocks of several resolutions never overlap by halves, so a grid of them is a division of the territory again.
+a map. Blocks of different sizes are nested or disjoint, so a grid of them is again a division of the territory.
 """
 
 from __future__ import annotations

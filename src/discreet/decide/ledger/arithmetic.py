@@ -1,4 +1,4 @@
-"""Writes out how a value follows: which published figures of which releases are added and taken away."""
+"""The arithmetic behind a value: which published figures of which releases are added and subtracted."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from discreet.feasible.proof.bound_proof import Proof as BoundProof
 from discreet.feasible.proof.bound_proof import prove
 
 TERMS = 12
-"""How many figures of a sum are written out, about two lines of text."""
+"""The most figures written out in a sum: about two lines of text."""
 Proof = tuple[tuple[Term, ...], tuple[str, ...], str]
 """The figures that bound something, the titles of their releases, and the sum as a line of text."""
 
@@ -21,7 +21,7 @@ NO_PROOF: Proof = ((), (), "")
 
 
 def shown(found: Bounds, i: int, sheets: Sequence[PublishedTable], deadline: float | None = None) -> Proof:
-    """Return how the bounds of a position follow, as far as that is found by the deadline."""
+    """Return how the bounds of a position follow, as far as known by the deadline."""
     sides = [prove(found, i, upper=upper, deadline=deadline) for upper in (True, False)]
     exact = found.lower[i] == found.upper[i]
     kept = [side for side in (sides[:1] if exact and sides[0] is not None else sides) if side is not None]

@@ -1,4 +1,4 @@
-"""Bands of integers, as of age: what «0-4», «85+» and «17» mean, and the pieces that several splits share."""
+"""Bands of integers, such as ages: what «0-4», «85+» and «17» mean, and the pieces that several splits share."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def band(label: str) -> Band | None:
 
 
 def bands(labels: Iterable[str]) -> dict[str, Band] | None:
-    """Return the bands of all labels, None unless all are bands, some of more than one number, and none overlap.
+    """Return the bands of all labels; None unless all are bands, some have more than one number, and none overlap.
 
     >>> bands(["0-4", "5-9", "10+"])["5-9"]
     (5, 9)
@@ -66,7 +66,7 @@ def pieces(splits: Sequence[Mapping[str, Band]]) -> list[Band]:
 
 
 def name_of(one: Band) -> str:
-    """Return a band as people write it.
+    """Return a band in the usual notation.
 
     >>> name_of((5, 5)), name_of((5, 9)), name_of((85, END))
     ('5', '5-9', '85+')

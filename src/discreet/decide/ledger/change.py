@@ -1,8 +1,8 @@
-"""Two times or two populations: changes that so few people made that the difference of two tables describes them.
+"""Two times or two populations: changes made by so few people that the difference of two tables describes them.
 
-The counts of one table less those of another are a table of people who came, less one of people who left. At least
-max(Σ gains, Σ losses) people took part in the change. Where that is only one or two, the cells that changed say what
-they are: a newcomer to an area whose religion is the only cell that grew.
+The counts of one table less those of another are arrivals less departures. At least
+max(Σ gains, Σ losses) people took part in the change. If there are only one or two, the cells that changed describe
+them: the religion of an area's only newcomer is the cell that grew.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from discreet.table.grid import Grid, recode
 
 @dataclass(frozen=True, eq=False)
 class ReleasePair:
-    """Two tables in their equations, the earlier one first, and the seconds for bounding what either hides."""
+    """The equations of two tables, the earlier one first, and the seconds for bounding what either hides."""
 
     old: Equations
     new: Equations
@@ -32,7 +32,7 @@ class ReleasePair:
 
     @cached_property
     def common(self) -> dict[str, list[str]]:
-        """The finest categories of every dimension that both have, groups whose parts only one shows among them."""
+        """The finest categories of every dimension that both have, including groups whose parts only one shows."""
         found = {}
         for name in self.new.space.names:
             if name in self.old.space.names:
@@ -42,7 +42,7 @@ class ReleasePair:
 
     @property
     def covered(self) -> bool:
-        """Whether the common categories are all that there are in both."""
+        """Whether the common categories cover both tables."""
         return all(labels == leaves(self.old, name) == leaves(self.new, name) for name, labels in self.common.items())
 
     def laid(self, names: Sequence[str], amounts: bool) -> _ChangedCells:
@@ -57,12 +57,11 @@ class ReleasePair:
 
 
 def changes(pair: ReleasePair, earlier: str, fewest: int, *, amounts: bool = False) -> list[Change]:
-    """Return the parts of a table that fewer than `fewest` people changed since an `earlier` one, as it is called.
+    """Return the parts of a table that fewer than `fewest` people changed since the one named `earlier`.
 
     Cells of categories that both have are compared, where both can be worked out exactly: the whole table, and every
-    category of every dimension. Where not all of the finest are known, or in both, so are those of fewer dimensions:
-    margins that are printed tell of a newcomer too. Of `amounts`, every cell that grew or shrank was changed by one
-    contributor at least.
+    category of every dimension. If not all of the finest are known in both, so are margins: a newcomer shows in them
+    too. With `amounts`, every cell that grew or shrank was changed by at least one contributor.
 
     >>> from discreet.table.equations import equations_of
     >>> from discreet.table.figures import Figures
@@ -91,9 +90,9 @@ def changes(pair: ReleasePair, earlier: str, fewest: int, *, amounts: bool = Fal
 
 
 def _change(where: str, parts: Sequence[tuple[_ChangedCells, BoolArray]], earlier: str, fewest: int) -> Change | None:
-    """Return the change of a part of the table, if some crossing of it is known and few people made it.
+    """Return the change of a part of the table, if one of its crossings is known and few people made it.
 
-    What is known of other crossings may show that more people took part.
+    Other crossings may show that more people took part.
     """
     least = max((face.people(inside & face.known) for face, inside in parts), default=0)
     if not 0 < least < fewest:
@@ -122,9 +121,9 @@ class NestedTables:
 
 
 def may_lie_inside(pair: ReleasePair, settings: Settings) -> NestedTables | None:
-    """Return a small count that would follow if one table's people were among the other's, None if none would.
+    """Return a small count that would follow if one table's people were among the other's, or None.
 
-    A figure that is larger in one table and another that is larger in the other show that neither holds the other.
+    If each table has a figure that is larger than in the other, neither population holds the other.
     Where cells are hidden, sums of them are compared: those of every dimension, and the total.
     """
     names = tuple(pair.common)
@@ -167,7 +166,7 @@ class _ChangedCells:
         return np.indices([len(found) for found in self.labels]).reshape(len(self.labels), -1)
 
     def people(self, inside: BoolArray) -> int:
-        """Return how many people took part in a change at least, 0 where it says nothing about them."""
+        """Return a lower bound on how many people took part in a change, 0 where nothing is known."""
         moved = self.moved[inside]
         if not self.amounts:
             return int(max(moved[moved > 0].sum(), -moved[moved < 0].sum()))

@@ -17,7 +17,7 @@ HEADER = ["cell", "now between", "without", "because", "how"]
 
 @dataclass(frozen=True)
 class Term:
-    """One figure in a sum: how often it is taken, which cell, its value, and where it is published."""
+    """One figure in a sum: its multiplier, its cell, its value, and where it is published."""
 
     times: str
     cell: str
@@ -33,10 +33,10 @@ class Term:
 class LedgerFinding:
     """One cell, or sum of cells, that readers of all releases can work out, exactly or too closely.
 
-    ``without`` is what was left before the new release met the earlier ones, None where nothing bounded the cell.
+    ``without`` is what was left before the new release joined the earlier ones, None where nothing bounded the cell.
     ``cause`` says whether the releases give it away together, the new one on its own, or the earlier ones already.
-    ``units`` are the cells of a sum. A finding that is not ``sensitive`` is told, and makes no release unsafe: a 0 that
-    follows where zeros are safe.
+    ``units`` are the cells of a sum. A finding that is not ``sensitive`` is reported, but makes no release unsafe: a 0
+    that follows where zeros are safe.
     """
 
     cell: Mapping[str, str]
@@ -54,11 +54,11 @@ class LedgerFinding:
 
     @property
     def exact(self) -> bool:
-        """True where a single value is left."""
+        """Whether a single value is left."""
         return self.lower == self.upper
 
     def to_dict(self) -> dict[str, Json]:
-        """Return plain data; an end that nothing sets is None."""
+        """Return plain data; a missing bound is None."""
         return {
             "cell": dict(self.cell),
             "units": [dict(unit) for unit in self.units],
@@ -82,7 +82,7 @@ class LedgerFinding:
 
 @dataclass(frozen=True)
 class Change:
-    """A part of the table that so few people changed between two releases that the change shows them."""
+    """A part of the table that changed between two releases because of so few people that the change shows them."""
 
     earlier: str
     where: str
@@ -107,15 +107,15 @@ class Change:
 
 @dataclass(frozen=True)
 class LedgerCheck:
-    """Whether a new release can be published beside all earlier ones, and what readers could work out if it were.
+    """Whether a new release can join all earlier ones, and what readers could work out if it did.
 
     ``unfinished`` counts figures that were not bounded in time, and ``unjudged`` says what else was not judged and what
-    to do: with any of it, nothing is called safe. ``assumed`` says what was taken for granted of releases, such as that
-    one without a period is about the same time. ``left_out`` counts the releases of the ledger that were not to be
-    looked at: with any of them, nothing is said about joining the ledger. ``more_zeros`` says that not all figures of 0
-    that follow are listed, and ``meaning`` what safe promises, and against whom. ``head`` is the head of the ledger's
-    chain: kept elsewhere, it shows whether anything is cut off later (``ledger verify --head``). ``beside`` are the
-    releases of amounts beside numbers, or of numbers beside amounts, by which it was judged who is there.
+    to do; if there is any of either, nothing is called safe. ``assumed`` lists assumptions about releases, such as that
+    one without a period is about the same time. ``left_out`` counts the releases of the ledger that were excluded; if
+    there are any, nothing is claimed about joining the ledger. ``more_zeros`` says that not all zeros that follow are
+    listed, and ``meaning`` what "safe" promises, and against whom. ``head`` is the head of the ledger's chain: kept
+    elsewhere, it shows whether anything was cut off later (``ledger verify --head``). ``beside`` are the releases of
+    amounts beside numbers, or of numbers beside amounts, that said who is there.
     """
 
     verdict: Verdict
@@ -137,7 +137,7 @@ class LedgerCheck:
 
     @property
     def new(self) -> tuple[LedgerFinding, ...]:
-        """The sensitive findings that the new release brings; those that are known already are left out."""
+        """The sensitive findings due to the new release, without those already known."""
         return tuple(finding for finding in self.findings if finding.cause != "before" and finding.sensitive)
 
     @property
@@ -160,7 +160,7 @@ class LedgerCheck:
         return f"«{self.title}», {self._met()}: {'; '.join(self._found(old))}.{dark}{known}{aside}{taken}{part}"
 
     def _met(self) -> str:
-        """Say which releases it was put together and compared with."""
+        """Say which releases it was joined and compared with."""
         met = f"put together with {many(len(self.linked), 'earlier release')}" if self.linked else "on its own"
         if self.beside:
             met += f", beside {many(len(self.beside), 'release')} of other variables (who is there)"
@@ -170,7 +170,7 @@ class LedgerCheck:
         return met
 
     def _found(self, old: int) -> list[str]:
-        """Say what can be worked out; ``old`` figures can be without it."""
+        """Say what can be worked out; ``old`` counts the figures that could be already."""
         exact, zeros = sum(finding.exact for finding in self.new), len(self.zeros)
         counted = {
             "can be worked out exactly": (exact, "figure"),

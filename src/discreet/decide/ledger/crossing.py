@@ -53,7 +53,7 @@ class Crossings:
 def crossed_cells(
     equations: Equations, blocks: Sequence[frozenset[str]], small: IntArray, exact: BoolArray, possible: BoolArray
 ) -> Crossings:
-    """Return where figures lie in dimensions that no table crosses with their own, and where nobody of them is.
+    """Return where figures lie in dimensions that no table crosses with their own, and where none of their people are.
 
     The dimensions of tables (``blocks``) form a tree; ``small`` are the positions that matter, ``exact`` those with one
     value, and ``possible`` those that can be above 0.
@@ -101,7 +101,7 @@ class _Block:
         self.places = self.grid.decode(np.arange(self.at.size))
 
     def key(self, shared: Sequence[str]) -> IntArray:
-        """Return a number for what every cell has in shared dimensions."""
+        """Return a number for every cell's categories in shared dimensions."""
         return self.grid.project(
             np.arange(self.at.size), [i for i, (_, axis) in enumerate(self.axes) if axis.name in shared]
         )
@@ -202,7 +202,7 @@ def _links(row: IntArray, column: IntArray, shape: tuple[int, int]) -> Rows:
 
 
 def _smallest(axis: AdditiveAxis, leaves: IntArray, support: BoolArray) -> IntArray:
-    """Return the smallest label that all of each row's categories are in, 0 where that is everybody."""
+    """Return the smallest label that covers all of each row's categories, 0 for the total."""
     sizes = np.array([len(axis.under[node]) for node in range(len(axis.nodes))])
     below = np.zeros((leaves.size, sizes.size), np.int64)
     for node in range(1, sizes.size):
@@ -215,7 +215,7 @@ def _smallest(axis: AdditiveAxis, leaves: IntArray, support: BoolArray) -> IntAr
 
 
 def _tree(blocks: Sequence[frozenset[str]]) -> list[list[int]]:
-    """Return the neighbours of every block in a tree along which they share as many dimensions as can be."""
+    """Return the neighbours of every block in a tree along which they share as many dimensions as possible."""
     found: list[list[int]] = [[] for _ in blocks]
     inside = {0}
     while len(inside) < len(blocks):

@@ -1,4 +1,4 @@
-"""One line of the ledger: a release that was published, what is said about it, and its tables."""
+"""One line of the ledger: a published release, its description, and its tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from discreet.table.spelling import renamed, spelled
 
 @dataclass(frozen=True)
 class Amendment:
-    """A correction of what is said about a release: by whom, when and why, and what was said before."""
+    """A correction of a release's description: by whom, when and why, and the description before."""
 
     day: str
     who: str
@@ -29,10 +29,9 @@ class Entry:
     """A published release, without its figures.
 
     ``population`` and ``period`` say whom and when the figures are about, ``variable`` what is added up (nothing or
-    ``count`` for numbers of people or firms). ``withdrawn`` is the day on which it was taken back; readers may have
-    kept it, so it still counts in checks unless nobody saw it (``unseen``). ``revises`` are the ids of the
-    releases whose figures it corrects. ``amended`` are the corrections of what is said about it, each with what was
-    said before, the first one first.
+    ``count`` for numbers of people or firms). ``withdrawn`` is the day of its withdrawal; readers may have kept it, so
+    it still counts in checks unless nobody saw it (``unseen``). ``revises`` are the ids of the releases whose figures
+    it corrects. ``amended`` are the corrections of its description, each with the description before, the oldest first.
     """
 
     id: str
@@ -64,9 +63,9 @@ class Entry:
         return "withdrawn, nobody saw it" if self.unseen else "withdrawn"
 
     def may_be_about(self, population: str, period: str) -> bool:
-        """True unless it states another population or period: what is not stated may be the same.
+        """True unless it states another population or period; one that is not stated may be the same.
 
-        Populations inside each other are of one family, and are put together.
+        Nested populations are one family, and are judged together.
 
         >>> entry = Entry("1", "Firms", "2024-05-31", "as published", ("size",), 3, 0, period="2024")
         >>> entry.may_be_about("firms", "2024"), entry.may_be_about("", ""), entry.may_be_about("firms", "2023")
@@ -117,7 +116,7 @@ class PublishedTable:
 def sheets_of(release: Release, entry: Entry, names: Mapping[str, str] | None = None) -> list[PublishedTable]:
     """Return the tables of a release; those that were perturbed by the keys of their records share a draw.
 
-    ``names`` says what dimensions are called whose names are spelled in several ways.
+    ``names`` gives one spelling for dimensions whose names are spelled in several ways.
     """
     draw = release.method if release.parameters.get("keys") == "records" else f"{entry.id} {entry.title}"
     return [PublishedTable(renamed(part, names or {}), entry, draw) for part in release.parts()]

@@ -3,8 +3,8 @@
 The check asks about figures that some release hides, rounds or perturbs; the finest cells that no release shows, and
 the smallest unions of them whose sum follows; cells between tables that cross without a table of all their dimensions;
 and, if a policy says so, lines with all their people in one cell. Protected figures are given away when a single value
-is left, or less than the limits want, as the judge of audits decides; the others when what is left is small enough to
-point at somebody. What could not be asked is said.
+is left, or less than the limits require, as judged by an audit; the others when what is left is small enough to point
+at somebody. What could not be asked is reported.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from discreet.table.equations import Equations
 from discreet.table.space import Space
 
 PROOFS = 200
-"""How many findings get their arithmetic written out: more than anybody reads, and seconds of proving at most."""
+"""How many findings get their arithmetic written out: more than anybody reads, and seconds of work at most."""
 SEARCH = 30.0
-"""Seconds that the search for unions takes at most, where no other limit is given: a round choice."""
+"""Seconds for the search for unions by default: a round choice."""
 SHOWN = 8
 """How many units are written out in a name: about a line of text."""
 NOBODY_SHOWS = "no release shows it, but it can be worked out exactly"
@@ -43,12 +43,12 @@ MORE_ZEROS = "more figures of 0 follow than are listed, and not all were judged;
 Key = frozenset[tuple[str, str]] | frozenset[frozenset[tuple[str, str]]]
 """Cells and unions by their labels, which are the same in every set of equations."""
 Known = tuple[float, float, bool]
-"""The ends of what is left of a cell, and whether it is given away."""
+"""The bounds of a cell, and whether it is given away."""
 
 
 @dataclass(frozen=True)
 class FullLine:
-    """A sum, the cell that holds all of it but at most a few people, and the other cells of the line."""
+    """A sum, the cell that holds all or nearly all of its people, and the other cells of the line."""
 
     whole: int
     cell: int
@@ -59,7 +59,8 @@ class FullLine:
 class Given:
     """Something that is given away: a cell, a union of cells (``held``, as positions), a cell between tables, a line.
 
-    ``joint`` says that it counts only if no release gives it away on its own, and ``bits`` how many are left at most.
+    ``joint`` says that it counts only if no release gives it away on its own, and ``bits`` is an upper bound on the
+    bits left.
     """
 
     cell: dict[str, str]
@@ -78,7 +79,7 @@ class Given:
 
 
 class GivenAway:
-    """What joined tables give away, and what of it could not be found."""
+    """What joined tables give away, and what could not be judged."""
 
     def __init__(self, tables: JoinedTables) -> None:
         self.tables, self.settings, self.equations = tables, tables.settings, tables.equations
@@ -103,7 +104,7 @@ class GivenAway:
     # --- single cells -------------------------------------------------------------------------------------
 
     def cells(self) -> list[Given]:
-        """Return the cells that are known too well, then those of which it follows that nobody is in them."""
+        """Return the cells that are known too well, then those that follow to be empty."""
         t = self.tables
         none = np.flatnonzero(t.asked & t.exact & (t.found.lower == 0))
         chosen = [*np.flatnonzero(t.wrong).tolist(), *none[~self._in_empty(none)].tolist()]
@@ -119,7 +120,7 @@ class GivenAway:
         return Given(*about, held=(i,), sensitive=sensitive, bits=sum(self.tables.bits(i)))
 
     def _in_empty(self, cells: IntArray) -> BoolArray:
-        """Say which cells lie in a figure that is published as 0, where nothing has to follow."""
+        """Say which cells lie in a figure that is published as 0, where there is nothing to work out."""
         e = self.tables.plain
         empty: BoolArray = (e.source >= 0) & (e.lower == 0) & (e.upper == 0)
         if self.tables.presence is not None:
@@ -227,7 +228,7 @@ class GivenAway:
     # --- lines --------------------------------------------------------------------------------------------
 
     def lines(self) -> list[Given]:
-        """Return the cells that are known to hold all people of a line, or all but a few, where that is asked."""
+        """Return the cells known to hold all people of a line, or all but a few, if the policy asks for that."""
         few, e, found = self.settings.lines, self.tables.plain, self.tables.found
         n = e.lower.size
         if few is None:
@@ -252,7 +253,7 @@ class GivenAway:
     # --- what is said of them -----------------------------------------------------------------------------
 
     def known(self, given: Sequence[Given]) -> list[Known | None]:
-        """Return the ends of what others give away, and whether these tables do so too; None if they do not say."""
+        """Return the bounds of what others give away, and whether these tables do so too; None if they do not say."""
         shared = {one.key for one in self.unions()} if any(one.units for one in given) else set()
         crossed = {one.key for one in self.crossings()} if any(one.crossed for one in given) else set()
         lines = {one.key for one in self.lines()} if any(one.line for one in given) else set()

@@ -1,7 +1,7 @@
-"""What happened to a ledger: a chain of events, each with the digest of itself and of all events before it.
+"""The history of a ledger: a chain of events, each with the digest of itself and of all events before it.
 
-Nothing in the chain can be changed, left out or put in without breaking every digest behind it. Whoever can write the
-file can also forge a whole new chain, or cut events off its end. Two things show that: the head of the chain, kept
+Nothing in the chain can be changed, left out or put in without breaking every digest behind it. Anyone who can write
+the file can also forge a whole new chain, or cut events off its end. Two things show that: the head of the chain, kept
 elsewhere, and signatures by a key that the forger does not have.
 """
 
@@ -22,14 +22,14 @@ START = ""
 """The head of an empty chain."""
 TAGS = ("population", "period", "variable")
 ADDED = ("id", "title", "published", "method", "dimensions", "figures", "hidden", *TAGS, "revises")
-"""What an event says of a release that is added, beside the digest and size of its figures."""
+"""What an event says about an added release, apart from the digest and size of its figures."""
 SHORTEST = 16
 """The fewest bytes of a key: 128 bits cannot be guessed."""
 
 
 @dataclass(frozen=True)
 class LedgerEvent:
-    """Something that was done to the ledger: ``said`` as JSON, the digest of the chain up to here, a signature."""
+    """A change of the ledger: ``said`` as JSON, the digest of the chain up to here, a signature."""
 
     said: str
     digest: str
@@ -46,7 +46,7 @@ class Head:
 
 @dataclass(frozen=True)
 class Stored:
-    """What is known of the figures of a release: the digest of them with what was said, and their size in bytes."""
+    """What is known about the figures of a release: their digest, with the description, and their size in bytes."""
 
     digest: str
     size: int
@@ -65,7 +65,7 @@ def event(before: Head, said: Mapping[str, object], key: bytes | None) -> Ledger
 
 
 def addition(entry: Entry, stored: Stored) -> dict[str, Any]:
-    """Return what is said of a release that is added."""
+    """Return the description of an added release."""
     return {"event": "add", **{name: getattr(entry, name) for name in ADDED}, **vars(stored)}
 
 
@@ -114,7 +114,7 @@ class History:
             )
 
     def follow(self, one: LedgerEvent) -> None:
-        """Take in the next event; one that does not follow from those before it breaks the chain."""
+        """Add the next event; one that does not follow from those before it breaks the chain."""
         number = self.head.events + 1
         if _linked(self.head.digest, one.said) != one.digest:
             raise self._broken(number, "does not follow from those before it")
@@ -132,7 +132,7 @@ class History:
         )
 
     def _apply(self, said: dict[str, Any]) -> None:
-        """Take in one event."""
+        """Apply one event."""
         what = said.pop("event")
         if what == "add":
             given: dict[str, Any] = {name: tuple(v) if isinstance(v := said[name], list) else v for name in ADDED}
@@ -155,7 +155,7 @@ class History:
         self.entries[entry.id] = changed
 
     def refuse_other(self, head: str) -> None:
-        """Refuse a ledger whose chain does not hold the head that somebody kept elsewhere."""
+        """Refuse a ledger whose chain does not contain a head that was kept elsewhere."""
         wanted = head.strip().lower()
         if len(wanted) < SHORTEST or not any(one.startswith(wanted) for one in self.digests):
             raise DataError(
@@ -166,7 +166,7 @@ class History:
 
 
 def said_of(entry: Entry) -> dict[str, str]:
-    """Return what was said about a release when it was added, as its digest covers it."""
+    """Return a release's description when it was added, as covered by its digest."""
     first = entry.amended[0] if entry.amended else entry
     said = {"title": entry.title} | {tag: getattr(first, tag) for tag in TAGS}
     return said | ({"revises": "\n".join(entry.revises)} if entry.revises else {})

@@ -1,4 +1,4 @@
-"""Everything published about one population in one set of equations, with bounds of what nobody shows exactly."""
+"""Everything published about one population in one set of equations, with bounds on what no release shows exactly."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ REMEDIES = (
 )
 
 ONE_DRAW = 20
-"""How many figures are equal by chance alone less than once in 100,000 draws: at random rounding, 5 in 9 each."""
+"""So many figures are all equal by chance in fewer than one of 100,000 draws: under random rounding, 5 in 9 each."""
 
 
 def lay(sheets: Sequence[PublishedTable]) -> list[PublishedTable]:
-    """Return tables that can be put into one set of equations."""
+    """Return tables that fit into one set of equations."""
     # What follows from figures shown beside it tells nothing.
     listed = [explicit(without_implied([sheet.figures])[0]) for sheet in sheets]
     parts = joined(with_population(listed, [sheet.entry.population for sheet in sheets]))
@@ -57,22 +57,22 @@ def lay(sheets: Sequence[PublishedTable]) -> list[PublishedTable]:
 
 
 def telling_beside(sheets: Sequence[PublishedTable]) -> str:
-    """Name the statistics that say more than figures shown beside them."""
+    """Name the statistics that say more than the figures beside them."""
     left = without_implied([sheet.figures for sheet in sheets])
     return ", ".join(dict.fromkeys(one.name for part in left for one in part.statistics if len(one)))
 
 
 def refuse_contradiction(release: Release) -> None:
-    """Refuse a release whose own figures cannot all be true: nothing that it is put together with could be judged."""
+    """Refuse a release whose own figures cannot all be true: nothing joined with it could be judged."""
     reduced(with_statistics(equations_of(joined([explicit(part) for part in without_implied(release.parts())]))))
 
 
 class JoinedTables:
-    """Tables laid over each other, and the bounds of what is asked about. The first ``earlier`` of them are old.
+    """Joined tables, and the bounds of what is asked about. The first ``earlier`` of them are old.
 
     ``protected`` are the positions that some table hides, rounds or perturbs, ``inner`` the finest cells of every block
     of dimensions, ``asked`` those of them that no table shows, and ``wrong`` the positions that are known too well.
-    ``presence`` is what tables of other variables tell about who is there.
+    ``presence`` is what tables of other variables say about who is there.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class JoinedTables:
         self.found = self.judge.bound(self.equations, np.flatnonzero(wanted))
 
     def _equations(self, parts: Sequence[Figures]) -> Equations:
-        """State what tables say, with what others tell about who is there."""
+        """State what tables say, with what others say about who is there."""
         if self.presence is None:
             return equations_of(parts)
         return self.presence.put(equations_of(parts, on=self.presence.layout))
@@ -144,7 +144,7 @@ class JoinedTables:
         return at[at >= 0]
 
     def ends(self, i: int, found: Bounds | None = None) -> tuple[float, float]:
-        """Return the ends of a position as people know them, by these bounds or others."""
+        """Return the bounds of a position in published units, from these bounds or others."""
         by = self.found if found is None else found
         lower, upper = int(by.lower[i]), int(by.upper[i])
         low = lower / self.scale if lower > -UNBOUNDED else -math.inf
@@ -161,7 +161,7 @@ class JoinedTables:
         return faults_of(self.judged, int(np.searchsorted(self.judged.at, i)))
 
     def key(self, i: int) -> frozenset[tuple[str, str]]:
-        """Return a position by its labels, which are the same in every set of equations."""
+        """Return the labels of a position, which are the same in every set of equations."""
         roots = {axis.name: axis.nodes[0] for axis in self.equations.space.axes}
         return frozenset((name, label) for name, label in self.equations.cell(i).items() if label != roots[name])
 
@@ -183,7 +183,7 @@ class JoinedTables:
         return bounds(equations, targets, relaxed=True, time_limit=s.clock.left, workers=s.workers, progress=s.progress)
 
     def beside(self) -> list[str]:
-        """Say which statistics could not be judged: of respondents' values, of several figures, of unknown kind."""
+        """Say which statistics could not be judged: about respondents' values, several figures, or of unknown kind."""
         every = [one for sheet in self.sheets for one in sheet.figures.statistics]
         silent = [f"{one.name} ({one.statistic})" for one in every if not _judged(one)]
         silent += [name for name in self.equations.unjudged if name not in silent]
@@ -195,9 +195,9 @@ class JoinedTables:
         ]
 
     def drawn_again(self) -> list[str]:
-        """Say which figures of new tables were drawn anew while others show them, if nothing weighs both draws.
+        """Say which figures of new tables were drawn again though others show them, if no law covers both draws.
 
-        Figures that are all equal in so many places are one draw that is published again.
+        Figures that are equal in many places are one draw, published again.
         """
         if self.settings.policy:
             return []
@@ -232,7 +232,7 @@ class JoinedTables:
         return int(np.count_nonzero(~self.found.finished & (self.protected | self.asked)))
 
     def dark(self) -> int:
-        """Return of how many figures the risk 1/H to a reader who knows the method cannot be shown."""
+        """Return for how many figures the risk 1/H to a reader who knows the method cannot be shown."""
         f = self.judged
         return int(np.count_nonzero(self.found.finished[f.at] & ~f.finished & ~f.faults.any(axis=1)))
 
@@ -247,7 +247,7 @@ def of_one_population(error: DataError | InfeasibleError, sheets: Sequence[Publi
 
 
 def _judged(column: StatisticColumn) -> bool:
-    """Say whether all that a statistic tells is about single figures, not about sums of them or respondents' values."""
+    """Say whether a statistic is about single figures only, not about their sums or respondents' values."""
     one = column.statistic
     return not len(column) or (one.linear and not one.of_values and one.kind != "cumulative")
 

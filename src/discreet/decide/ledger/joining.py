@@ -1,4 +1,4 @@
-"""Lays releases over each other: categories of one dimension that were split differently become sums of shared ones.
+"""Joins releases: categories of one dimension that were split differently become sums of shared ones.
 
 Dimensions of the same name are the same dimension. Releases whose hierarchies are known are joined by them. Without
 hierarchies, bands of numbers are cut into the pieces that all of them are made of, and any other categories of one
@@ -23,11 +23,11 @@ from discreet.table.overlay import empty_cells
 from discreet.table.space import space_of
 
 LARGEST = 30_000_000
-"""The most cells of one table that are laid out: some GB of memory."""
+"""The most cells of one table that are laid out: a few GB of memory."""
 
 
 def joined(parts: Sequence[Figures]) -> tuple[Figures, ...]:
-    """Return tables that can be put into one set of equations, each with what it says of its own cells only.
+    """Return tables that fit into one set of equations, each with what it says about its own cells only.
 
     >>> old = Figures.from_array([9, 6, 15], {"age": ["0-4", "5-9", "Total"]}, name="old")
     >>> new = Figures.from_array([10, 5, 15], {"age": ["0-5", "6-9", "Total"]}, name="new")
@@ -79,7 +79,7 @@ def _categories(part: Figures, name: str) -> list[str]:
 
 
 def _flat(part: Figures, name: str, parts: Sequence[Figures]) -> Figures:
-    """Say that the categories of a table add up to the total, or to that of a table which has these and more.
+    """Let the categories of a table add up to the total, or to that of a table which has these and more.
 
     The total of everybody is not that of a table of a part of the dimension.
     """
@@ -97,7 +97,7 @@ def _flat(part: Figures, name: str, parts: Sequence[Figures]) -> Figures:
 
 
 def _cut(part: Figures, name: str, split: Mapping[str, Band], splits: Sequence[Mapping[str, Band]]) -> Figures:
-    """Give a table's bands one name each, and the pieces that they are made of.
+    """Give each of a table's bands one name, and the pieces that it is made of.
 
     The total of bands that other tables go beyond, as of 18+ beside a table of 16+, is of these bands only.
     """
@@ -140,7 +140,7 @@ def _root(codes: set[str]) -> str:
 
 
 def explicit(part: Figures) -> Figures:
-    """List the inner cells that a table leaves out because they are empty; nobody else's cells are meant."""
+    """List the inner cells that a table omits because they are empty, and no others."""
     if part.absent == "unpublished":
         return part
     space = space_of([part])

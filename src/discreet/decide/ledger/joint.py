@@ -28,7 +28,7 @@ class Joint:
     more_zeros: bool = False
 
     def __or__(self, other: Joint) -> Joint:
-        """Return what either finds: releases that state less may belong with one set of others, or with another."""
+        """Return what either finds: releases that state less may belong to more than one set."""
         seen = {(finding.name, finding.subtraction) for finding in self.findings}
         more = [finding for finding in other.findings if (finding.name, finding.subtraction) not in seen]
         return Joint(
@@ -42,7 +42,7 @@ class Joint:
 def joint_findings(
     new: Sequence[PublishedTable], earlier: Sequence[PublishedTable], settings: Settings, *, same: bool = True
 ) -> Joint:
-    """Return what all tables give away together; without ``same`` they are only guessed to be about the same values."""
+    """Return what all tables give away together; without ``same``, whether they share values is only a guess."""
     laid = lay([*earlier, *new])
     found = findings_of(laid[len(earlier) :], laid[: len(earlier)], settings, same=same)
     return replace(found, unjudged=(*found.unjudged, *of_unrelated(laid, new, earlier)))
@@ -57,9 +57,9 @@ def findings_of(
     *,
     same: bool = True,
 ) -> Joint:
-    """Return what tables that were laid over each other give away, except where nothing relates them.
+    """Return what joined tables give away, except where nothing relates them.
 
-    ``presence`` is what tables of other variables tell about who is there, and ``before`` what earlier ones do.
+    ``presence`` is what tables of other variables say about who is there, and ``before`` what earlier ones say.
     """
     tables = JoinedTables([*earlier, *new], settings, len(earlier), presence)
     work = GivenAway(tables)
@@ -92,7 +92,7 @@ def findings_of(
 def of_unrelated(
     laid: Sequence[PublishedTable], new: Sequence[PublishedTable], earlier: Sequence[PublishedTable]
 ) -> list[str]:
-    """Say what nothing relates in tables laid over each other, the new ones last."""
+    """Say what nothing relates in joined tables, the new ones last."""
     return _unrelated(laid, len(new), {name for sheet in (*earlier, *new) for name in sheet.figures.names})
 
 

@@ -1,4 +1,4 @@
-"""The ledger: what has been published, kept safely, and the question whether one more release can join it."""
+"""The ledger: a safe register of what has been published, and the check whether one more release can join it."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from discreet.reading.published import open_release
 from discreet.table.release import Release
 
 FEWEST = 3
-"""A change between two times that fewer people made shows who they are."""
+"""A change between two times made by fewer people than this shows who they are."""
 
 
 @dataclass(frozen=True)
 class Announced:
-    """A release that is to be published together with another one."""
+    """A release to be published together with another one."""
 
     release: Release
     title: str
@@ -44,8 +44,8 @@ class Ledger:
     """An embedded database of what has been published, and the check of a new release against all of it.
 
     It holds published figures only: nothing in it is confidential. Originals can be kept beside it, in a folder that
-    only its owner can enter (see :class:`~discreet.decide.ledger.store.Originals`). A release that was added is
-    there whole after a crash, or was never there; two writers wait for each other.
+    only its owner can enter (see :class:`~discreet.decide.ledger.store.Originals`). Additions are atomic, even in a
+    crash; two writers wait for each other.
 
     >>> import tempfile
     >>> from discreet.table.figures import Figures
@@ -66,9 +66,9 @@ class Ledger:
         key: str | Path | bytes | None = None,
         whole: bool = False,
     ) -> None:
-        """Open a ledger, or begin one where there is none, and wait so many seconds for another writer.
+        """Open a ledger, or create it, and wait this many seconds for another writer.
 
-        With a key, or the file of one, what is added is signed, and what was signed before is checked. ``whole`` says
+        With a key, or its file, additions are signed, and earlier signatures are checked. ``whole`` says
         that a ledger of an earlier version has all its entries, although no log (``-wal``) is beside it.
         """
         self.path = Path(path)
@@ -80,12 +80,12 @@ class Ledger:
     # --- what is in it ------------------------------------------------------------------------------------
 
     def history(self) -> History:
-        """Return all that happened to the ledger, checked link by link; one that was changed is refused."""
+        """Return the history of the ledger, checked link by link; a changed ledger is refused."""
         with self._store.reading():
             return self._verified()
 
     def _verified(self) -> History:
-        """Return the history as it is in the open transaction; nothing is checked twice that nobody wrote meanwhile."""
+        """Return the history in the open transaction; nothing is checked again unless somebody wrote meanwhile."""
         written = self._store.written_by_others()
         if self._seen is None or self._seen[0] != written:
             bodies = [name for (name,) in self._store.read("SELECT id FROM figures")]
@@ -93,7 +93,7 @@ class Ledger:
         return self._seen[1]
 
     def entries(self) -> tuple[Entry, ...]:
-        """Return what was published, in the order in which it was added."""
+        """Return what was published, in the order of addition."""
         return tuple(self.history().entries.values())
 
     def entry(self, name: str) -> Entry:
@@ -124,13 +124,13 @@ class Ledger:
 
     @property
     def head(self) -> str:
-        """The digest of everything that was done to the ledger; kept elsewhere, it shows what is cut off later."""
+        """The digest of the whole history; kept elsewhere, it shows whether anything was cut off later."""
         return self._store.head().digest
 
     def verify(self, head: str | None = None, progress: Progress | None = None) -> Verification:
         """Check the whole ledger: its file, its chain and the figures of every release.
 
-        ``head`` is one that was kept elsewhere: it must be in the chain, so nothing up to it was cut off or replaced.
+        ``head`` is one that was kept elsewhere: if it is in the chain, nothing up to it was cut off or replaced.
         """
         if faults := self._store.faults():
             raise DataError(f"{self.path} is damaged ({faults[0]}); restore it from a copy")
@@ -155,7 +155,7 @@ class Ledger:
         revises: str | Sequence[str] = (),
         **tags: Unpack[Tags],
     ) -> Entry:
-        """Record a release as published. When this returns, it is on the disk.
+        """Record a release as published. When this returns, it is on disk.
 
         Args:
             release: what is published: a release, or a file or frame of it.
@@ -195,7 +195,7 @@ class Ledger:
 
     @contextmanager
     def _writing(self) -> Iterator[History]:
-        """Hold the only right to write, with the history as it is now; a ledger that was changed is not added to."""
+        """Hold the exclusive right to write, with the current history; a changed ledger is refused."""
         try:
             with self._store.writing():
                 yield self._verified()
@@ -205,7 +205,7 @@ class Ledger:
             raise
 
     def _append(self, past: History, said: dict[str, object]) -> None:
-        """Put an event at the end of the chain."""
+        """Append an event to the chain."""
         if past.signed and self._key is None:
             raise RequestError(f"{self.path} is signed; name the key of the office (key=, --key). Nothing was changed")
         made = event(past.head, said, self._key)
@@ -213,9 +213,9 @@ class Ledger:
         past.follow(made)
 
     def withdraw(self, name: str, *, reason: str, unseen: bool = False) -> Entry:
-        """Mark a release as taken back, by its id or title; the reason is kept.
+        """Mark a release as withdrawn, by its id or title; the reason is kept.
 
-        Readers may have kept it, so checks go on counting it, unless it never left the office (``unseen``).
+        Readers may have kept it, so it still counts in checks, unless it never left the office (``unseen``).
         """
         with self._writing() as past:
             entry = _amendable(past, name, reason, "withdrawing")
@@ -237,7 +237,7 @@ class Ledger:
         variable: str | None = None,
         who: str = "",
     ) -> Entry:
-        """Correct what is said about a release that people may have seen; what was said before is kept.
+        """Correct the description of a release that people may have seen; the old description is kept.
 
         Args:
             name: its id or title.
@@ -279,21 +279,21 @@ class Ledger:
 
         Releases about the same population, period and variable are put into one set of equations, linked by the
         dimensions that they share; those about other times or populations are compared cell by cell. A population or
-        period that is not stated may be the same, and is taken to be. A release and the one that it revises describe
-        the same values: what one hides and the other prints is known. So do releases that print nearly the same
-        figures, whatever is said about them. Numbers and amounts of the same respondents tell each other who is there.
-        The release is described as for :meth:`add`.
+        period that is not stated is taken to be the same. A release and the one that it revises describe the same
+        values: what one hides and the other prints is known. So do releases that print nearly the same figures, however
+        they are described. Numbers and amounts of the same respondents say about each other who is there. The release
+        is described as for :meth:`add`.
 
         Args:
             release: what is to be published: a release, or a file or frame of it.
             title: what to call it.
             revises: the ids or titles of the releases that it corrects.
-            policy: a named profile or a TOML file, for the threshold, the limits and what zeros are; in place of
+            policy: a named profile or a TOML file, for the threshold, the limits and the meaning of zeros; replaces
                 ``width``, ``dr`` and ``threshold``.
-            fewest: changes between two times or populations must be made by this many people at least.
-            beside: ids or titles of the earlier releases that a reader holds; all of them by default, and only that
-                says whether the release can join the ledger.
-            together: releases that are published with it, and are not in the ledger yet.
+            fewest: changes between two times or populations must be made by at least this many people.
+            beside: ids or titles of the earlier releases that a reader holds; all of them by default, which alone shows
+                whether the release can join the ledger.
+            together: releases published with it that are not in the ledger yet.
             options: those below.
 
         Keyword Args:
@@ -305,7 +305,7 @@ class Ledger:
             threshold: counts that no release shows, and sums of them, must not be worked out if they are below this
                 (10 by default); None for all.
             apart: pairs of dimensions that have the same categories and are not the same.
-            time_limit: seconds for all of it; what is not finished then is not called safe.
+            time_limit: seconds for the whole check; nothing unfinished is called safe.
             workers: threads.
             progress: called as the work advances.
         """
@@ -355,11 +355,11 @@ class Ledger:
         self.close()
 
     def __len__(self) -> int:
-        """Return the number of releases, withdrawn ones among them."""
+        """Return the number of releases, including withdrawn ones."""
         return int(self._store.read("SELECT count(*) FROM figures")[0][0])
 
     def __str__(self) -> str:
-        """Say how much is in it."""
+        """Say how much the ledger holds."""
         return f"Ledger {self.path}: {len(self):,} releases"
 
     __repr__ = __str__
@@ -406,7 +406,7 @@ def _described(
 
 
 def _amendable(past: History, name: str, reason: str, what: str) -> Entry:
-    """Return a line that is to be changed, for a reason."""
+    """Return a line to be changed; a reason is required."""
     if not reason.strip():
         raise RequestError(f"give the reason for {what} the release (reason=, --reason)")
     return _named(tuple(past.entries.values()), name)
@@ -429,7 +429,7 @@ def _ids(every: Sequence[Entry], names: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _revised(entries: Mapping[str, Entry], ids: Sequence[str]) -> set[str]:
-    """Return releases and all that they revise in turn."""
+    """Return releases and everything that they revise, directly or not."""
     found = set(ids)
     while more := {name for one in found for name in entries[one].revises if name in entries} - found:
         found |= more
@@ -437,7 +437,7 @@ def _revised(entries: Mapping[str, Entry], ids: Sequence[str]) -> set[str]:
 
 
 def _held(every: Sequence[Entry], names: Sequence[str]) -> tuple[Entry, ...]:
-    """Return the releases that somebody holds, by ids or titles; one that nobody saw is held by nobody."""
+    """Return the releases that a reader holds, by ids or titles; nobody holds one that nobody saw."""
     if not names:
         raise RequestError("no earlier release is named; name some, or leave this out to check all of them")
     chosen = set(_ids(every, names))

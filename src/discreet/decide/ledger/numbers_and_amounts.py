@@ -1,24 +1,24 @@
-r"""Numbers of respondents beside amounts of the same respondents: what each gives away with what the other tells.
+r"""Numbers of respondents beside amounts of the same respondents: what each gives away with the other's help.
 
 Let n be the table of numbers and a that of amounts over the crossing of all dimensions. A reader knows what is
 published of either, and that a > 0 in a cell implies n ≥ 1 (:mod:`~discreet.decide.ledger.presence`). Let N be the
-tables n, and A the tables a, that fit the figures of their own variable and all facts that were exchanged. Every pair
+tables n, and A the tables a, that fit the figures of their own variable and all exchanged facts. Every pair
 that fits everything is in N × A, so what follows from N or from A follows. The converse needs an argument.
 
-**One crossing.** Let the amounts be told of disjoint cells x (one crossing, by the finest labels of its tables), and
+**One crossing.** Let the amounts be stated for disjoint cells x (one crossing, by the finest labels of its tables), and
 let every x be decided: no a in A has an amount there, or every n in N has somebody there. Take any n in N and any
 amounts a(x) from A. Wherever a(x) > 0 there is a cell inside x with n ≥ 1: put a(x) there. The pair fits everything. So
 the pairs that fit are N × A, as far as figures of amounts are sums of the x: the two problems are independent, and what
 does not follow from N or A alone does not follow at all. If some x is not decided, readers may reason by cases, and the
 check is incomplete.
 
-**Amounts by labels of numbers.** Numbers may be told of cells y that cut the x. Then an amount a(y) is asked about too.
-If the cells of one kind lie inside those of the other, respondents can be moved as above. Otherwise let x and y have
-the labels z in common, with p cells x and q cells y in z that may hold somebody. A table of n(z) respondents in z is a
-graph: every respondent joins an x with a y. With n(z) ≥ p + q − 1 edges it can be made connected (while it is not, some
-part has a circle, and an edge of it can be exchanged with one of another part). Then some x lies in y and in another
-cell of z at once, its amount can be shared out between the two in many ways, and a(y) does not follow unless it does so
-from A. With fewer respondents it may: two firms, one of either size, with 15 in either branch.
+**Amounts by labels of numbers.** Numbers may be stated for cells y that cut the x. Then an amount a(y) is asked about
+too. If the cells of one kind lie inside those of the other, respondents can be moved as above. Otherwise let x and y
+have the labels z in common, with p cells x and q cells y in z that may hold somebody. A table of n(z) respondents in z
+is a graph: every respondent joins an x with a y. With n(z) ≥ p + q − 1 edges it can be made connected (while it is not,
+some component has a cycle, one of whose edges can be exchanged with an edge of another component). Then some x lies in
+y and in another cell of z at once, its amount can be shared out between the two in many ways, and a(y) does not follow
+unless it does so from A. With fewer respondents it may: two firms, one of either size, with 15 in either branch.
 
 **Several crossings of amounts.** A common table of amounts then needs more than one respondent in most cells: 10 and 20
 by region, 15 and 15 by size are three firms at least. If the crossings form a tree and n ≥ 1 in *every* cell of the
@@ -54,7 +54,7 @@ from discreet.table.grid import locate
 from discreet.table.spelling import spelled
 
 LARGEST = 100_000
-"""The most cells of a common crossing that are asked about once more: a round choice, some seconds of work."""
+"""The most cells of a common crossing that are asked about again: a round choice, a few seconds of work."""
 NO_AMOUNT = "an amount of 0, or no row for it, was taken to mean that nobody is there, which contradicts no number"
 ONE_CROSSING = (
     "publish numbers and amounts in one crossing, or round or hide the small numbers and check again (a crossing of "
@@ -63,12 +63,12 @@ ONE_CROSSING = (
 
 
 def variable_of(entry: Entry) -> str:
-    """Return what a release adds up, whatever its spelling; :data:`COUNTS` for numbers."""
+    """Return a release's variable, whatever its spelling; :data:`COUNTS` for numbers."""
     return COUNTS if entry.counts else spelled(entry.variable)
 
 
 def meet(entries: Sequence[Entry]) -> bool:
-    """Say whether there are numbers and amounts: amounts alone tell nothing about each other."""
+    """Say whether there are numbers and amounts: amounts alone say nothing about each other."""
     found = {variable_of(entry) for entry in entries}
     return COUNTS in found and len(found) > 1
 
@@ -78,7 +78,7 @@ def mixed_findings(
 ) -> tuple[Joint, tuple[str, ...]]:
     """Return what tables of numbers and amounts give away together, and what was assumed.
 
-    ``rules`` returns what counts as given away, of amounts or of numbers.
+    ``rules`` returns what counts as given away, for amounts or for numbers.
     """
     laid = lay([*earlier, *new])
     old, mine = laid[: len(earlier)], laid[len(earlier) :]
@@ -101,7 +101,7 @@ def _possible(old: Sequence[PublishedTable], new: Sequence[PublishedTable], rule
 
 
 def _negative(sheets: Sequence[PublishedTable]) -> list[str]:
-    """Say which amounts may be negative: a sum of 0 then tells nothing, and nor does one above 0."""
+    """Say which amounts may be negative: a sum, 0 or not, then says nothing."""
     titles = dict.fromkeys(
         f"«{sheet.entry.title}»"
         for sheet in sheets
@@ -116,7 +116,7 @@ def _negative(sheets: Sequence[PublishedTable]) -> list[str]:
 
 
 class _Check:
-    """The check of laid tables of several variables, under one assumption about contributions."""
+    """The check of joined tables of several variables, under one assumption about contributions."""
 
     def __init__(
         self,
@@ -159,7 +159,7 @@ class _Check:
     # --- whether nothing else follows ---------------------------------------------------------------------
 
     def _undecided(self) -> list[str]:
-        """Say where readers may reason by cases: whether anybody is there is open."""
+        """Say where readers may reason by cases, because it is open whether anybody is there."""
         cells = self.facts.open_cells()
         if not cells.size:
             return []
@@ -194,7 +194,7 @@ class _Check:
         return self._crossed() if whole else []
 
     def _thin(self, name: str, mine: ToldCells, theirs: ToldCells) -> str | None:
-        """Return labels that amounts and numbers share with fewer respondents than make all cells hang together."""
+        """Return labels that amounts and numbers share with too few respondents to connect all cells."""
         facts, layout, space = self.facts, self.facts.layout, self.facts.layout.space
         shared = [axis for axis in space.names if axis in mine.labels and axis in theirs.labels]
         above = space.cross({axis: mine.labels[axis] for axis in shared})
@@ -210,7 +210,7 @@ class _Check:
         return space.describe(int(above[thin[0]])) if thin.size else None
 
     def _crossed(self) -> list[str]:
-        """Ask about the numbers once more, for a reader who knows that all cells of the crossing hold somebody."""
+        """Ask about the numbers again, for a reader who knows that all cells of the crossing hold somebody."""
         open_text = (
             f"amounts of {self._titles()} are told of several crossings, and whether they leave more than numbers and "
             f"amounts do alone could not be shown; {ONE_CROSSING}"
@@ -229,7 +229,7 @@ class _Check:
         return [open_text] if more or inner.unjudged() or inner.tables.unfinished() else []
 
     def _everywhere(self) -> Presence | None:
-        """Return that every cell of the common crossing that may hold somebody does; None where that shows nothing."""
+        """Return that every cell of the common crossing that may hold somebody does, or None if it is no help."""
         facts, space = self.facts, self.facts.layout.space
         crossed = [frozenset(part.names) for part in facts.layout.parts]
         leaves = {axis.name: axis.leaves for axis in space.axes}
@@ -268,7 +268,7 @@ def _by_variable(sheets: Sequence[PublishedTable]) -> dict[str, list[PublishedTa
 
 
 def _called(finding: LedgerFinding, variable: str) -> LedgerFinding:
-    """Say of which variable a finding is."""
+    """Name the variable of a finding."""
     return replace(
         finding,
         cell={"variable": variable, **finding.cell},

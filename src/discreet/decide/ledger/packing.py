@@ -18,7 +18,7 @@ from discreet.table.release import Release
 from discreet.table.statistic import StatisticColumn
 
 DAMAGED = (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, RecursionError, DiscreetError)
-"""What goes wrong in a body that is not as it was written."""
+"""The errors that a damaged body can raise."""
 
 
 def packed(release: Release) -> bytes:
@@ -47,12 +47,12 @@ def unpacked(text: bytes) -> Release:
 
 
 def compressed(text: bytes) -> bytes:
-    """Return a packed release as it is stored."""
+    """Return a packed release in stored form."""
     return zlib.compress(text, 6)
 
 
 def decompressed(body: bytes, size: int) -> bytes:
-    """Return a packed release of a known size; anything else that was stored in its place is refused."""
+    """Return a packed release of a known size; anything else in its place is refused."""
     try:
         # Not more than that is unpacked: a few bytes can unpack to more than memory holds.
         text = zlib.decompressobj().decompress(body, size + 1)
@@ -64,7 +64,7 @@ def decompressed(body: bytes, size: int) -> bytes:
 
 
 def digest(text: bytes, about: Mapping[str, str]) -> str:
-    """Return the SHA-256 of a packed release and of what is said about it."""
+    """Return the SHA-256 of a packed release and its description."""
     # The compressed bytes may differ between builds of zlib; what they hold does not.
     said = json.dumps(dict(about), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(said.encode() + b"\0" + text).hexdigest()
@@ -112,5 +112,5 @@ def _figures(data: JsonObject) -> Figures:
 
 
 def _plain(item: object) -> object:
-    """Return arrays and numbers of NumPy as JSON knows them, and anything else as its text."""
+    """Return NumPy arrays and numbers as JSON values, and anything else as text."""
     return item.tolist() if isinstance(item, np.ndarray | np.generic) else str(item)

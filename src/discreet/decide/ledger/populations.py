@@ -2,9 +2,9 @@
 
 A population inside another is written behind it: ``residents > 16+``. Populations that are bands of numbers, such as
 ``16+`` and ``18+``, are cut into the pieces that all of them are made of. Releases about populations of one family are
-put together with the population as one more dimension: whoever is in one and not in the other is asked about
-like any other cell. Populations that share nobody are written after a bar: ``residents > women | men`` is about women,
-none of whom are among the men.
+joined with the population as another dimension: those in one and not in the other are asked about like any other cell.
+Populations that share nobody are written after a bar: ``residents > women | men`` is about women, none of whom are
+among the men.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BANDS = "bands"
 
 
 def lineage(population: str) -> tuple[str, ...]:
-    """Return a population's name, after those of the populations that it is inside, however they are spelled.
+    """Return a population's name, preceded by those of the populations around it, in one spelling.
 
     >>> lineage("residents > 18+"), lineage("residents > women | men"), lineage("")
     (('residents', '18+'), ('residents', 'women'), ())
@@ -37,7 +37,7 @@ def lineage(population: str) -> tuple[str, ...]:
 
 
 def strangers(population: str) -> set[frozenset[tuple[str, ...]]]:
-    """Return the pairs of populations that are said to share nobody, each with those that it is inside.
+    """Return the pairs of populations stated to share nobody, each with the populations around it.
 
     >>> [sorted(pair) for pair in strangers("residents > women | men")]
     [[('residents', 'men'), ('residents', 'women')]]
@@ -52,7 +52,7 @@ def strangers(population: str) -> set[frozenset[tuple[str, ...]]]:
 
 
 def apart(one: str, other: str) -> bool:
-    """Say whether two populations, or some that they are inside, are said to share nobody.
+    """Say whether two populations, or some around them, are stated to share nobody.
 
     >>> apart("women | men", "men > 18+"), apart("women", "men"), apart("women | men", "women")
     (True, False, False)
@@ -66,7 +66,7 @@ def apart(one: str, other: str) -> bool:
 
 @lru_cache(maxsize=1 << 16)
 def family(population: str) -> str:
-    """Return what populations that can be put together share: the outermost one, or that they are bands of numbers.
+    """Return the family of a population: the outermost one around it, or that it is a band of numbers.
 
     >>> family("residents > 18+") == family("residents"), family("16+") == family("18+"), family("firms")
     (True, True, 'firms')
@@ -78,9 +78,9 @@ def family(population: str) -> str:
 
 
 def with_population(parts: Sequence[Figures], populations: Sequence[str]) -> list[Figures]:
-    """Return tables with their populations as a dimension, as they are where there is only one.
+    """Return tables with their populations as a dimension; unchanged if there is only one.
 
-    A table that states none is taken to be about the population that all others share.
+    A table without a population is taken to be about the one that all others share.
 
     >>> parts = [Figures.from_array([[n]], {"area": ["n"], "sex": ["m"]}) for n in (100, 95)]
     >>> [part.labels["population"] for part in with_population(parts, ["16+", "18+"])]
@@ -123,7 +123,7 @@ Pairs: TypeAlias = list[tuple[object, object]]
 
 
 def _banded(path: tuple[str, ...], cut: dict[str, Band], whole: bool) -> tuple[str, Pairs]:
-    """Return the name of a band, and all pieces of bands below it or beside it.
+    """Return the name of a band, and all its pieces and those of others.
 
     Where there is a population of everybody, somebody may be in no band.
     """
@@ -141,10 +141,10 @@ def _banded(path: tuple[str, ...], cut: dict[str, Band], whole: bool) -> tuple[s
 def _nested(
     path: tuple[str, ...], below: Sequence[tuple[str, ...]], said: set[frozenset[tuple[str, ...]]]
 ) -> tuple[str, Pairs]:
-    """Return a population's name, and the populations around it: each, with those inside it and who is in none of them.
+    """Return a population's name and those around it: each with the populations inside it, and those in none of them.
 
-    Of several inside one, all are there if they are said to share nobody, and otherwise only those on the longest line
-    of populations that this one is in.
+    If several are inside one, all are included if they are stated to share nobody, and otherwise only those on the
+    longest line of populations around this one.
     """
     line = max((other for other in below if other[: len(path)] == path), key=len)
     every = {other[:k] for other in below for k in range(1, len(other) + 1)}

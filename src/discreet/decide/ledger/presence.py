@@ -1,10 +1,10 @@
-"""Who is there: what numbers of respondents and amounts of the same respondents tell about each other.
+"""Who is there: what numbers of respondents and amounts of the same respondents say about each other.
 
 An amount is what respondents contribute, and no contribution is negative. So an amount above 0 says that somebody is
 counted in its cell, and a number of 0 that there is no amount. If all contributions are above 0, an amount of 0 says
-that nobody is there, and somebody that there is an amount. These are the only ties: how large contributions are is
-not known. Facts of this kind are handed from one variable to the other, also those that only follow from a variable's
-equations, until none is new.
+that nobody is there, and somebody that there is an amount. There are no other links, since the size of contributions is
+unknown. Such facts, including those that only follow from a variable's equations, are passed between the variables
+until none is new.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from discreet.table.space import AdditiveAxis, Space
 COUNTS = ""
 """The variable that counts respondents."""
 Tables: TypeAlias = Mapping[str, Sequence[PublishedTable]]
-"""Published tables by variable, laid over each other."""
+"""Joined published tables, by variable."""
 
 
 @dataclass(frozen=True, eq=False)
 class Presence:
-    """What other variables tell about who is there, at the positions of a layout of all tables.
+    """What other variables say about who is there, at the positions of a layout of all tables.
 
-    ``somebody`` are positions that hold somebody, ``nobody`` those that hold nobody, as far as a variable's own tables
-    do not say so; ``crossed`` are the dimensions that tables cross, and ``titles`` the releases that tell.
+    ``somebody`` are positions that hold somebody and ``nobody`` those that hold nobody, beyond what a variable's own
+    tables say; ``crossed`` are the dimensions that tables cross, and ``titles`` the releases that say so.
     """
 
     layout: Layout
@@ -49,12 +49,12 @@ class Presence:
 
     @property
     def told(self) -> str:
-        """The releases that tell, as a phrase."""
+        """The releases that say so, as a phrase."""
         *most, last = self.titles
         return f"{', '.join(most)} and {last}" if most else last
 
     def put(self, equations: Equations) -> Equations:
-        """Return a variable's equations with what others tell about who is there."""
+        """Return a variable's equations with what others say about who is there."""
         size = self.layout.positions.size
         lower, upper = equations.lower.copy(), equations.upper.copy()
         least = 10**equations.decimals if self.counts else 1
@@ -106,7 +106,7 @@ class Exchange:
         return [name for name in self.tables if name != COUNTS]
 
     def presence(self, name: str) -> Presence:
-        """Return what others tell one variable about who is there."""
+        """Return what others say about who is there in the cells of one variable."""
         own = self.stated[name]
         somebody, nobody = self._facts(name)
         others = [sheet for other, sheets in self.tables.items() if other != name for sheet in sheets]
@@ -120,9 +120,9 @@ class Exchange:
         )
 
     def open_cells(self) -> IntArray:
-        """Return the cells that amounts are told of where there may be an amount, or nobody at all.
+        """Return the cells of amounts where there may be an amount, or nobody at all.
 
-        Elsewhere there is no amount, or surely somebody to contribute it.
+        Elsewhere there is no amount, or certainly somebody to contribute it.
         """
         found = [np.zeros(0, np.int64)]
         for name in self.amounts:
@@ -132,13 +132,13 @@ class Exchange:
         return np.unique(np.concatenate(found))
 
     def _unsettled(self) -> bool:
-        """Say whether it is open who is in some cell of amounts, or of numbers: that of these alone may settle it."""
+        """Say whether it is open if somebody is in some cell of amounts, or of numbers, which alone may settle it."""
         at = np.concatenate([np.zeros(0, np.int64), *(told.at(self.layout) for told in self.cells.get(COUNTS, ()))])
         lower, upper = self.lower[COUNTS][at], self.upper[COUNTS][at]
         return bool(self.open_cells().size or ((lower < 1) & (upper > 0)).any())
 
     def _facts(self, name: str) -> tuple[BoolArray, BoolArray]:
-        """Return where somebody is, and where nobody is, as far as a variable is told."""
+        """Return where somebody is, and where nobody is, as far as a variable knows."""
         somebody = np.any([self.lower[one] > 0 for one in self.tables], axis=0)
         nobody: BoolArray = self.upper[COUNTS] <= 0
         if self.positive:
@@ -148,7 +148,7 @@ class Exchange:
         return somebody, nobody
 
     def _hand_on(self) -> bool:
-        """Hand on what every variable knows; return whether anything was new."""
+        """Pass on what every variable knows; return whether anything was new."""
         facts = {name: self._facts(name) for name in self.tables}
         new = False
         for name, (somebody, nobody) in facts.items():
@@ -162,7 +162,7 @@ class Exchange:
         return new
 
     def _solve(self) -> bool:
-        """Bound what every variable leaves open about who is there, and hand it on; return whether anything was new."""
+        """Bound what every variable leaves open about who is there, and pass it on; return whether anything was new."""
         for name in self.tables:
             equations = self.presence(name).put(self.stated[name])
             open_ = np.flatnonzero((self.lower[name] < 1) & (self.upper[name] > 0))
@@ -181,7 +181,7 @@ class ToldCells:
     labels: Mapping[str, tuple[int, ...]]
 
     def at(self, layout: Layout) -> IntArray:
-        """Return where they are in a layout."""
+        """Return their positions in a layout."""
         found = locate(layout.positions, self.space.cross(dict(self.labels)))
         return found[found >= 0]
 
@@ -209,6 +209,6 @@ def told_cells(space: Space, sheets: Sequence[PublishedTable]) -> list[ToldCells
 
 
 def _told(axis: AdditiveAxis, seen: set[int]) -> tuple[int, ...]:
-    """Return the finest labels that tables tell apart; the finest of all where those overlap."""
+    """Return the finest labels that tables distinguish; the finest of all where those overlap."""
     found = axis.finest(seen, 0)
     return found if sum(len(axis.under[one]) for one in found) == len(axis.under[0]) else axis.leaves

@@ -26,14 +26,14 @@ from discreet.table.release import Release
 from discreet.table.spelling import may_be_one, namesakes, other_spellings, spelled
 
 TOGETHER = 500
-"""How many releases are looked at together: few enough for the clock to be seen in time."""
+"""How many releases are checked per batch: few enough to notice the time limit."""
 FEW = 20
-"""Below so many, releases are compared one by one."""
+"""Fewer releases than this are compared one by one."""
 
 
 @dataclass(frozen=True)
 class Shelf:
-    """What earlier releases publish: one of them, or the packed texts of some that are ``stored``."""
+    """The content of earlier releases: of one of them, or the packed texts of those that are ``stored``."""
 
     read: Callable[[str], Release]
     texts: Callable[[Sequence[str]], list[bytes]]
@@ -43,8 +43,8 @@ class Shelf:
 class ReleaseCheck:
     """The check of one release, whose line is ``entry``, beside ``every`` release that readers hold.
 
-    ``revised`` are the ids of the releases that it corrects, and ``shelf`` has what releases publish. ``rules`` say
-    what counts as given away of it, and ``others`` of amounts beside numbers, or of numbers beside amounts.
+    ``revised`` are the ids of the releases that it corrects, and ``shelf`` holds the content of releases. ``rules`` say
+    what counts as given away for it, and ``others`` for amounts beside numbers, or numbers beside amounts.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class ReleaseCheck:
         return [_without_statistics(part) for part in self.release.parts()]
 
     def outcome(self, fewest: int, in_ledger: int) -> LedgerCheck:
-        """Return what the release gives away; changes that ``fewest`` people or more made are safe."""
+        """Return what the release gives away; changes made by at least ``fewest`` people are safe."""
         late: list[Entry] = []
         for before in self.groups:
             late += [sheet.entry for sheet in before[:1]] if self.rules.clock.late else []
@@ -146,7 +146,7 @@ class ReleaseCheck:
         )
 
     def _put_together(self, before: Sequence[PublishedTable]) -> None:
-        """Put the release together with earlier ones about the same population and period."""
+        """Join the release with earlier ones about the same population and period."""
         if not meet([sheet.entry for sheet in (*self.mine, *before)]):
             own = [sheet for sheet in before if sheet.entry.same_variable(self.entry)]
             self.joint |= joint_findings(self.mine, own, self.rules)
@@ -158,7 +158,7 @@ class ReleaseCheck:
         self.assumed += assumed
 
     def _quiet(self, some: Sequence[Entry], fewest: int) -> set[str]:
-        """Return the releases that a comparison tells nothing about, found together where they are many."""
+        """Return the releases for which a comparison reveals nothing; many are screened at once."""
         about = self.entry
         plain = [
             e
@@ -181,7 +181,7 @@ class ReleaseCheck:
         return set() if self.rules.clock.late else found
 
     def _stated(self, e: Entry) -> bool:
-        """Say whether a release is another version of the figures, as somebody says."""
+        """Say whether a release is stated to be another version of the figures."""
         return e.id in self.revised or (
             e.id in self.old_ids and e.may_be_about(self.entry.population, self.entry.period)
         )
@@ -218,12 +218,12 @@ class ReleaseCheck:
 
 
 def _without_statistics(part: Figures) -> Equations:
-    """Return the equations of the figures alone: that statistics of other times were not compared is said."""
+    """Return the equations of the figures alone; a note says that statistics of other times were not compared."""
     return equations_of(replace(part, statistics=()))
 
 
 def _linked(entry: Entry, same: Sequence[Entry]) -> list[Entry]:
-    """Return the releases of a population that are linked with a new one: by its tag, or by shared dimensions."""
+    """Return the releases of a population that are linked to a new one: by its tag, or by shared dimensions."""
     own = family(entry.population)
     found = {e.id for e in same if e.population and family(e.population) == own}
     # Releases by dimension, each looked at once: the work grows with what is related.
@@ -242,7 +242,7 @@ def _linked(entry: Entry, same: Sequence[Entry]) -> list[Entry]:
 def _worlds(entry: Entry, linked: Sequence[Entry]) -> list[list[Entry]]:
     """Return the largest sets of releases that may all be about one population and period, together with a new one.
 
-    Releases that state the same are looked up, not searched for: the work grows with what the sets hold.
+    Releases with the same tags are looked up, not searched for: the work grows with the size of the sets.
     """
     stating: dict[tuple[str, str], list[int]] = {}
     for number, e in enumerate(linked):
@@ -284,7 +284,7 @@ def _respelled(names: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _renamed(entry: Entry, revised: Sequence[Entry]) -> tuple[str, ...]:
-    """Say which releases are corrected by one that has none of their dimensions."""
+    """Say which releases are revised by one that has none of their dimensions."""
     return tuple(
         f"«{entry.title}» revises «{e.title}» but has none of its dimensions ({', '.join(e.dimensions)}), so "
         "their figures could not be compared; name dimensions as the first release does"

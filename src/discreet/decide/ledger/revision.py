@@ -1,13 +1,13 @@
 """Releases that describe the same values again: a revision, or another release that prints nearly the same figures.
 
-A revision corrects some figures and leaves most as they were. Where nothing that both say contradicts, they are put
-into one set of equations like any others. Where something does, a figure that one release hides and the other prints is
-known, up to the revision: what both leave of a protected figure is put together, and where ranges do not meet, it was
-corrected, and nothing follows. What is known in this way is put into either release, and its other protected figures
+A revision corrects some figures and keeps most. If the two do not contradict each other, they are put into one set of
+equations like any others. If they do, a figure that one release hides and the other prints is known, up to the
+revision: the ranges that both leave for a protected figure are intersected, and where they are disjoint, the figure was
+corrected, and nothing follows. What is learned in this way is put into either release, and its other protected figures
 are bounded again.
 
-The same is asked of releases about other times or populations if at least half of the figures that both print are
-equal: a reader who takes a hidden figure for the one that the other release prints may well be right.
+Releases about other times or populations are treated in the same way if at least half of the figures that both print
+are equal: a reader who takes a hidden figure for the one that the other release prints may well be right.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from discreet.table.kinds import UNBOUNDED, Kind
 
 
 def alike(new: Sequence[PublishedTable], old: Sequence[PublishedTable]) -> str:
-    """Say how many figures two releases print the same, if these are half of them or more; nothing otherwise."""
+    """Say how many figures two releases print equally, if they are at least half; otherwise nothing."""
     same, both = _equal([sheet.figures for sheet in new], [sheet.figures for sheet in old])
     return f"{same:,} of {both:,} figures above 0 that both print are equal" if same and 2 * same >= both else ""
 
@@ -48,9 +48,9 @@ def same_values(
     *,
     stated: bool = True,
 ) -> Joint:
-    """Return what follows if an older release describes the same values as a new one and ``earlier`` ones beside it.
+    """Return what follows if an older release describes the same values as a new one with ``earlier`` ones.
 
-    ``why`` is the reason for taking the values to be the same, and ``stated`` says that somebody says so.
+    ``why`` is the reason for taking the values to be the same; ``stated`` says that this was declared.
     """
     about = new[0].entry
     entry = replace(old[0].entry, population=about.population, period=about.period)
@@ -134,7 +134,7 @@ def carried(new: Sequence[PublishedTable], old: Sequence[PublishedTable], settin
 def _finding(
     work: JoinedTables, other: JoinedTables, found: Bounds, judged: Findings, k: int, titles: tuple[str, ...], why: str
 ) -> LedgerFinding:
-    """Return a figure that is known too well, with what either side says of it."""
+    """Return a figure that is known too well, with what either side says about it."""
     i = int(judged.at[k])
     ends, left = work.ends(i, found), work.ends(i)
     at = int(other.equations.locate(_positions(work, other, np.array([i])))[0])
@@ -168,8 +168,8 @@ def _positions(work: JoinedTables, other: JoinedTables, at: IntArray) -> IntArra
 def _equal(new: Sequence[Figures], old: Sequence[Figures]) -> tuple[int, int]:
     """Return how many figures above 0 tables of the same dimensions both print, and how many of these are equal.
 
-    Figures that were made the same way, for one by rounding to the same base, are equal if they are printed so; others
-    if one value can be behind both.
+    Figures made in the same way, such as by rounding to the same base, are equal if they are printed equally; others if
+    one value can be behind both.
     """
     same = both = 0
     for mine, theirs in product(new, old):
@@ -215,7 +215,7 @@ class PrintedFigures(NamedTuple):
 
 
 def _again(work: JoinedTables, put: Bounds) -> Bounds | None:
-    """Return the bounds of all protected figures once narrower ranges of some are put in; None where that cannot be."""
+    """Return the bounds of all protected figures, given narrower ranges of some; None if these are impossible."""
     closer = np.flatnonzero((put.lower != work.found.lower) | (put.upper != work.found.upper))
     if not closer.size:
         return put

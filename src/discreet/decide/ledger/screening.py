@@ -1,9 +1,9 @@
 """Many earlier releases compared with a new one at once: which of them need a closer look.
 
 Offices publish the same table month after month. Such releases differ in their values alone: what they share is laid
-out once, and their values are rows of one array. A release is quiet if a comparison with it can tell nothing, whatever
-is behind its figures: most of these differ from the new ones, what changed was changed by many people, and no small
-count would follow if one population were inside the other. All others are compared one by one.
+out once, and their values are rows of one array. A release is quiet if a comparison with it can reveal nothing,
+whatever is behind its figures: most of these differ from the new ones, every change was made by many people, and no
+small count would follow if one population were inside the other. All others are compared one by one.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ EXACT = 2**50
 WORTH = 3
 """The fewest releases of a shape for which laying it out pays."""
 MOST = 1_500
-"""The most figures of a table that is compared together with others: of larger ones, the figures take the time."""
+"""The most figures of a table that is compared in a batch: with larger ones, batching saves nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +49,9 @@ class NewRelease:
 
 
 def quiet(new: NewRelease, entries: Sequence[Entry], texts: Sequence[bytes], inside: BoolArray) -> BoolArray:
-    """Say which earlier releases a comparison tells nothing about.
+    """Say for which earlier releases a comparison reveals nothing.
 
-    ``inside`` says of which the population may lie inside that of the new one, or the other way round.
+    ``inside`` says which ones may have a population inside that of the new one, or the other way round.
     """
     found = np.zeros(len(entries), bool)
     for where, columns, shape in _families(new, entries, texts):
@@ -62,7 +62,7 @@ def quiet(new: NewRelease, entries: Sequence[Entry], texts: Sequence[bytes], ins
 def _families(
     new: NewRelease, entries: Sequence[Entry], texts: Sequence[bytes]
 ) -> Iterator[tuple[IntArray, list[IntArray], _Shape]]:
-    """Yield releases that differ in their values alone: which, the values of each of their tables, what they share."""
+    """Yield releases that differ only in their values: which, the values of each table, and what they share."""
     members: dict[tuple[bytes, ...], list[int]] = {}
     values: list[list[bytes]] = []
     for number, text in enumerate(texts):
@@ -85,7 +85,7 @@ def _families(
 
 @dataclass(frozen=True, eq=False)
 class _Shape:
-    """What releases share that differ in their values alone."""
+    """What releases share that differ only in their values."""
 
     new: NewRelease
     tables: Sequence[Figures]
@@ -93,7 +93,7 @@ class _Shape:
 
     @classmethod
     def of(cls, new: NewRelease, entry: Entry, text: bytes) -> _Shape | None:
-        """Return the shape of a release; None where it is not plain enough."""
+        """Return the shape of a release; None if it is not simple enough."""
         tables = [sheet.figures for sheet in sheets_of(unpacked(text), entry, new.names)]
         if any(part.statistics or part.upper is not None or not 0 < len(part) <= MOST for part in tables):
             return None
@@ -105,7 +105,7 @@ class _Shape:
         return cls(new, tables, plain) if len(plain) == len(laid) else None
 
     def is_quiet(self, values: Sequence[IntArray], inside: BoolArray) -> BoolArray:
-        """Say of which releases, by their values, a comparison tells nothing."""
+        """Say for which releases, by their values, a comparison reveals nothing."""
         try:
             ranges = [_ranges(part, own) for part, own in zip(self.tables, values, strict=True)]
         except DiscreetError:
@@ -122,7 +122,7 @@ class _Shape:
         return ~loud
 
     def _alike(self, mine: Sequence[PublishedTable], values: Sequence[IntArray], ranges: Sequence[Ranges]) -> BoolArray:
-        """Say which releases print half of the figures that both print like the new one."""
+        """Say which releases print at least half of the common figures like the new one."""
         same = both = np.zeros(len(values[0]), np.int64)
         for sheet, number in product(mine, range(len(self.tables))):
             part = self.tables[number]
@@ -171,7 +171,7 @@ class _LaidTable:
 
     @classmethod
     def of(cls, part: Figures) -> _LaidTable | None:
-        """Lay out a table; None where finest cells are missing, or where it covers a part of a dimension."""
+        """Lay out a table; None if finest cells are missing, or if it covers only a part of a dimension."""
         equations = equations_of(part)
         axes = equations.space.axes
         if any(axis.parts or axis.pieces or axis.kept is not None for axis in axes):
@@ -184,7 +184,7 @@ class _LaidTable:
         return cls(equations, codes, np.flatnonzero(leaf), np.flatnonzero(~leaf))
 
     def adds_up(self, ranges: Ranges) -> BoolArray:
-        """Say in which releases every sum may be that of its finest cells."""
+        """Say in which releases every sum can equal that of its finest cells."""
         fine = np.ones(len(ranges[0]), bool)
         for row in self.sums.tolist():
             inside = np.ones(self.finest.size, bool)
@@ -196,7 +196,7 @@ class _LaidTable:
 
 
 class _Moved(NamedTuple):
-    """By how much cells moved, at least and at most, and where both values are known."""
+    """Bounds on how much cells changed, and where both values are known."""
 
     least: FloatArray
     most: FloatArray
@@ -218,7 +218,7 @@ class _Comparison:
         return int(10 ** max(self.table.equations.decimals, self.new.decimals))
 
     def loud(self, fewest: int, inside: BoolArray) -> BoolArray:
-        """Say with which releases a comparison may tell something."""
+        """Say with which releases a comparison may reveal something."""
         pair = ReleasePair(self.table.equations, self.new)
         if not pair.covered:
             # Categories that only one of them has are left to the comparison one by one.
@@ -258,7 +258,7 @@ class _Comparison:
         return found
 
     def _moved(self, names: Sequence[str], labels: Mapping[str, Sequence[str]]) -> _Moved:
-        """Return by how much the cells of some dimensions moved: sums of finest cells, of which none is missing."""
+        """Return how much the cells of some dimensions changed: sums of finest cells, of which none is missing."""
         old = self.table.equations
         place, size = np.zeros(self.table.finest.size, np.int64), 1
         for name in names:

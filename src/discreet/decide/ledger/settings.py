@@ -1,4 +1,4 @@
-"""What counts as given away in a check: limits as in an audit, and what of a policy a ledger can and cannot judge."""
+"""What counts as given away in a check: limits as in an audit, and which parts of a policy a ledger can judge."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from discreet.decide.policy import Policy
 from discreet.table.equations import Equations
 
 THRESHOLD = 10
-"""Counts that no release shows, and sums of them, are given away when they can be worked out and are below this."""
+"""Counts that no release shows, and their sums, are given away if they can be worked out and are below this."""
 PRECISION = 0.02
 """Twice the standard error in bits at which drawing stops, as in an audit."""
 
 
 class Tags(TypedDict, total=False):
-    """What is said about a release: whom and when its figures are about, and what is added up."""
+    """The description of a release: the population and period of its figures, and the variable."""
 
     population: str
     period: str
@@ -33,7 +33,7 @@ class Tags(TypedDict, total=False):
 
 
 class CheckOptions(Tags, WorkOptions, total=False):
-    """What is said about a release, what must be left open, and how much work that may be."""
+    """The description of a release, what must remain uncertain, and how long the check may take."""
 
     width: float | None
     dr: float | None
@@ -43,18 +43,18 @@ class CheckOptions(Tags, WorkOptions, total=False):
 
 @dataclass(frozen=True)
 class Settings:
-    """What counts as given away, and how long may be searched.
+    """What counts as given away, and how long the check may take.
 
     Attributes:
         threshold: counts that no release shows must not follow if they are above 0 and below this; None for all.
-        limits: what must be left open of protected figures, judged as an audit does.
+        limits: what must remain uncertain about protected figures, judged as in an audit.
         law: how likely values are, for 1/H: ``"interval"``, or ``"method"`` for somebody who knows the method.
-        zeros: whether a 0 that follows is given away; otherwise it is told only.
+        zeros: whether a 0 that follows is given away; otherwise it is only reported.
         lines: with k, no line may have all its people but k in one cell; None where that is not asked.
         amounts: whether figures are not numbers of people or firms.
-        unasked: what a policy asks for and no ledger can judge, as sentences.
+        unasked: requirements of a policy that no ledger can judge, as sentences.
         policy: the policy's name.
-        clock: when the whole check has to be over.
+        clock: when the whole check must end.
     """
 
     threshold: float | None = THRESHOLD
@@ -70,7 +70,7 @@ class Settings:
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        """Refuse a threshold that no count is below, and one that is no number."""
+        """Refuse a threshold that no count is below, and NaN."""
         if self.threshold is not None and (isinstance(self.threshold, bool) or not self.threshold >= 1):
             raise RequestError(f"the threshold is {self.threshold!r}; give 1 or more (threshold=, --threshold)")
 
@@ -107,9 +107,9 @@ class Settings:
     def of_others(
         self, policy: str | Path | Policy | None, threshold: float | Literal["default"] | None = "default"
     ) -> Settings:
-        """Return what counts as given away of amounts beside numbers, or of numbers beside amounts.
+        """Return what counts as given away for amounts beside numbers, or for numbers beside amounts.
 
-        What a policy asks of contributors was judged with the amounts' own release.
+        The policy's rules on contributors were applied to the amounts' own release.
         """
         if not self.amounts:
             return replace(self, threshold=None, law="interval", lines=None, amounts=True, unasked=())
@@ -131,16 +131,16 @@ class Settings:
         )
 
     def top(self, scale: int) -> float:
-        """Return the least value that is not small, in units of the last decimal."""
+        """Return the smallest value that is not small, in units of the last decimal."""
         return math.inf if self.threshold is None else self.threshold * scale
 
     def small(self, lower: IntArray, upper: IntArray, scale: int) -> BoolArray:
-        """Say which values are surely above 0, and small enough to point at somebody."""
+        """Say which values are certainly above 0, and small enough to point at somebody."""
         found: BoolArray = (lower > 0) & (upper < self.top(scale))
         return found
 
     def meaning(self, fewest: int) -> str:
-        """Say what a verdict of safe promises, and against whom."""
+        """Say what "safe" promises, and against whom."""
         limits, least = self.limits, 0 if self.zeros == "unsafe" else 1
         left = "keeps more than one value"
         left += "" if limits.width is None else f", in an interval at least {limits.width:g} wide"
@@ -174,7 +174,7 @@ class Settings:
 
 
 def _of_contributors(policy: Policy) -> tuple[str, ...]:
-    """Say which rules of a policy look at contributors, whom no ledger knows."""
+    """Say which rules of a policy need contributors, whom no ledger knows."""
     titles = list(dict.fromkeys(rule.title for rule in policy.judges(True, holdings=policy.rules.level == "holding")))
     titles += ["protection levels"] if policy.limits.levels != "never" and titles else []
     titles += ["what respondents work out"] if policy.insiders != "none" else []

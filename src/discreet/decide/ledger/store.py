@@ -2,8 +2,8 @@
 
 The file is SQLite, not DuckDB: the ledger is small, several people write it, and it must survive a machine that stops
 at any moment. Its transactions let one writer wait for another across processes, and with ``synchronous=EXTRA`` a
-commit has reached the disk when it returns. The journal is one that is rolled back, not a write-ahead log: all that is
-committed is in the one file, so a copy of it is whole, and it can be read where nothing can be written.
+commit has reached the disk when it returns. The journal is a rollback journal, not a write-ahead log: everything
+committed is in one file, so a copy of it is complete, and it can be read where nothing can be written.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from discreet.decide.ledger.history import Head, LedgerEvent
 APPLICATION = 0x64697363
 """Marks the file as a ledger: the letters «disc»."""
 SCHEMA = 4
-"""The version of the tables below; ``earlier_versions`` makes them of older ones."""
+"""The version of the tables below; ``earlier_versions`` upgrades older ones."""
 WAIT = 30.0
 """Seconds that a writer waits for another."""
 MAGIC = b"SQLite format 3\0"
 SMALLEST = 512
-"""The bytes that a SQLite file has at least."""
+"""The smallest size of a SQLite file in bytes."""
 TABLES = (
     "CREATE TABLE event (number INTEGER PRIMARY KEY, said TEXT NOT NULL, digest TEXT NOT NULL, "
     "signature TEXT NOT NULL) STRICT",
@@ -42,12 +42,12 @@ TABLES = (
 
 
 class Store:
-    """An open ledger file. What cannot be written can still be read."""
+    """An open ledger file. One that cannot be written can still be read."""
 
     def __init__(self, path: Path, *, create: bool, wait: float = WAIT, whole: bool = False) -> None:
-        """Open the file, or begin a new one where that is asked for.
+        """Open the file, or create it on request.
 
-        ``whole`` says that one of an earlier version has all its entries, although no log is beside it.
+        ``whole`` says that a file of an earlier version has all its entries, although there is no log beside it.
         """
         self.path, self.wait = path, wait
         if path.is_dir():
@@ -171,7 +171,7 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
-        """Hold the only right to write; commit at the end, or leave everything as it was."""
+        """Hold the exclusive right to write; commit at the end, or change nothing."""
         if not self.writable:
             raise RequestError(f"{self.path} cannot be written; check the rights of the file and its folder")
         with self._told("written"), self._transaction() as db:
@@ -190,7 +190,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """See the file as it is now, whatever others add to it meanwhile."""
+        """Read a snapshot of the file, whatever others add meanwhile."""
         with self._told("read"):
             self._db.execute("BEGIN")
             try:
@@ -216,11 +216,11 @@ class Store:
         return self._number("data_version")
 
     def keep(self, release: str, body: bytes) -> None:
-        """Take in the figures of a release."""
+        """Store the figures of a release."""
         self._db.execute("INSERT INTO figures VALUES (?, ?)", (release, body))
 
     def append(self, number: int, event: LedgerEvent) -> None:
-        """Put an event at the end of the chain, as its ``number``-th."""
+        """Append an event to the chain, as its ``number``-th."""
         self._db.execute("INSERT INTO event VALUES (?, ?, ?, ?)", (number, event.said, event.digest, event.signature))
         self._db.execute("UPDATE head SET events = ?, digest = ?", (number, event.digest))
 
@@ -235,7 +235,7 @@ class Store:
 
     @contextmanager
     def _told(self, doing: str) -> Iterator[None]:
-        """Turn what SQLite says into errors that say what to do."""
+        """Turn SQLite's errors into errors that say what to do."""
         try:
             yield
         except sqlite3.OperationalError as error:
@@ -281,7 +281,7 @@ def _lay_out(path: Path) -> None:
 class Originals:
     """Copies of original tables, by the release that was made from them.
 
-    The ledger's own file says nothing of them: it can be handed on, and the folder stays where it is.
+    The ledger's own file does not mention them: it can be shared while the folder stays where it is.
     """
 
     PENDING = ".pending"
@@ -291,7 +291,7 @@ class Originals:
         self.folder = ledger.with_name(f"{ledger.name}.originals")
 
     def prepare(self, release: str, original: Path) -> None:
-        """Copy an original into the folder, whole or not at all; it counts once :meth:`settle` is told of it."""
+        """Copy an original into the folder, atomically; it counts once :meth:`settle` names it."""
         if not original.is_file():
             raise RequestError(
                 f"there is no original {original}; name the file, or leave it out (original=, --original)"
@@ -307,7 +307,7 @@ class Originals:
         sync_folder(self.folder)
 
     def settle(self, known: set[str]) -> None:
-        """Name the copies of releases that are in the ledger, and remove those that never came to be in it."""
+        """Name the copies of releases that are in the ledger, and remove those of releases that never got there."""
         if not self.folder.is_dir():
             return
         remove_orphans(self.folder, rf".+{re.escape(self.PENDING)}")

@@ -1,8 +1,8 @@
 """Sums of units that follow from published figures: the smallest unions of unknown units whose total is known.
 
-Every published figure says what some units hold together. Any combination of such equations is another one; where it
-has the coefficient 1 for some units and 0 for all others, the sum of those units is known, though nobody printed it.
-If two such unions lie inside each other, their difference is known too, so the smallest ones say it all.
+Every published figure is the sum of some units. Any linear combination of such equations is another one; if its
+coefficients are 1 for some units and 0 for all others, the sum of those units is known, though nobody printed it. If
+one such union lies inside another, their difference is known too, so the smallest unions say it all.
 
 A union with a sum below a limit holds no unit that could be as large as the limit. Those units are ruled out first,
 which is a condition on the multipliers of the equations: a unit in one equation sets its multiplier to 0, one in two
@@ -26,7 +26,7 @@ from discreet.core.sparse import Rows, components, row_of
 
 Row: TypeAlias = dict[int, int]
 NODES = 100_000
-"""The most branches of one search, where no time is given for it: some seconds, whatever the machine."""
+"""The most branches of one search without a time limit: a few seconds on any machine."""
 MOST = 1_000
 """The most unions that are listed: more than anybody reads."""
 RHS = -1
@@ -53,7 +53,7 @@ class KnownSums:
 
 
 def open_equations(starts: IntArray, columns: IntArray, signs: IntArray, lower: IntArray, upper: IntArray) -> System:
-    """Return equations in compressed rows with every value put in of which a single one is left."""
+    """Return equations in compressed rows, with all determined values substituted."""
     if starts.size == 1:
         none = np.zeros(0, np.int64)
         return System(none, none, none, none, lower.size)
@@ -79,7 +79,7 @@ def smallest_sums(
         system: what is known of the unknowns.
         units: the columns that a union may hold.
         least: the smallest value of every column.
-        top: sums of this or more are of no interest.
+        top: sums of at least this are ignored.
         deadline: when to stop, on the monotonic clock.
         nodes: the most branches that are searched.
         worth: the columns of interest; parts without such a unit are skipped.
@@ -114,7 +114,7 @@ def smallest_sums(
 
 
 def _parts(system: System, units: BoolArray, worth: BoolArray | None) -> Iterator[list[Row]]:
-    """Yield independent parts of what is left of the equations once their multipliers suit all other columns."""
+    """Yield independent parts of the equations that remain once their multipliers cancel all other columns."""
     rows = system.rhs.size
     group, turn = np.arange(rows), np.ones(rows, np.int64)
     count = rows
@@ -304,7 +304,7 @@ def _columns(piece: Sequence[tuple[int, Row]]) -> tuple[list[Fraction], list[_Co
 
 
 def _settled(chosen: list[int], may: list[int], columns: Sequence[_Column]) -> bool:
-    """Choose what single units leave no choice of, in place; say whether all can still be 0 or 1."""
+    """Make forced choices in place; say whether every unit can still be 0 or 1."""
     while True:
         for column, allowed in zip(columns, may, strict=True):
             low = high = sum(g for i, g in column.adds if chosen[i] == 1)

@@ -1,4 +1,4 @@
-"""What the verification of a ledger says."""
+"""The result of verifying a ledger."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from discreet.core.text import many
 
 @dataclass(frozen=True)
 class Verification:
-    """A ledger that is as it was written: its head, how much is in it, and what else it was held against.
+    """An intact ledger: its head, its size, and what else it was checked against.
 
-    ``signed`` says that signatures were checked by a key, ``kept`` is a head that was kept elsewhere and found again.
+    ``signed`` says that signatures were checked with a key; ``kept`` is a head that was kept elsewhere and found in the
+    chain.
     """
 
     head: str

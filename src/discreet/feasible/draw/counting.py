@@ -22,7 +22,7 @@ from discreet.feasible.reduction import Group
 from discreet.table.kinds import UNBOUNDED
 
 STATES = 6_000_000
-"""The most partial tables, told apart by their needs, at once: 1 GB of needs in a group of twenty equations."""
+"""The most partial tables with different needs at once: 1 GB of needs in a group of twenty equations."""
 Ways: TypeAlias = "IntArray | npt.NDArray[np.object_]"
 Filling: TypeAlias = tuple[IntArray, IntArray, IntArray]
 """One unknown filled in: for every way, the partial table before it, the value, and the partial table after it."""
@@ -129,7 +129,7 @@ def _check(clock: Clock) -> None:
 def _marginals(
     group: Group, order: IntArray, layers: list[Filling], weights: Mapping[int, FloatArray], clock: Clock
 ) -> tuple[ValueLaw, ...]:
-    """Go forwards and backwards once more with weights, scaled to keep anything from overflowing."""
+    """Repeat the forward and backward passes with weights, scaled against overflow."""
 
     def weight(j: int, value: IntArray) -> FloatArray:
         return weights[j][value - group.least[j]] if j in weights else np.ones(value.size)

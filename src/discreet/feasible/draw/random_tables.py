@@ -1,13 +1,13 @@
 """Uniform draws of the tables that fit, by Markov chains, for groups too large to count.
 
-A step picks a direction at random, without regard to the table, and shifts the table along it by an amount drawn evenly
-from all that fit (hit and run). No direction is preferred, so a chain that can reach every table settles on the uniform
-law. In a network the direction is a circle of unknowns; circles connect all its tables. In any other group it is a sum
-of a few moves: one unit of an unknown that the equations leave open, and what the others change with it. Every
+A step picks a direction at random, independently of the table, and shifts the table along it by an amount drawn
+uniformly from all that fit (hit and run). No direction is preferred, so a chain that can reach every table converges to
+the uniform law. In a network the direction is a cycle of unknowns; cycles connect all its tables. In any other group it
+is a sum of a few moves: one unit of an unknown that the equations leave open, and what the others change with it. Every
 difference between two tables is such a sum, and any sum can be drawn.
 
-How fast a chain settles is not known beforehand. Chains from different tables are compared, and the error that is
-stated is the one between them.
+How fast a chain converges is not known beforehand. Chains from different tables are compared, and the stated error is
+the one between them.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ LARGEST = 20_000_000
 EFFORT = 100
 """Branches to look for one starting table, as in a first search for bounds."""
 MORE = 0.4
-"""The chance that one more move is added to a step: a round choice, between short steps that are taken often and long
-ones that rarely fit."""
+"""The probability of adding another move to a step: a round choice, between short steps that are often accepted and
+long ones that rarely fit."""
 LATE = "time ran out before tables were drawn; allow more time, or use law interval"
 
 
@@ -80,9 +80,9 @@ def draw_tables(
 ) -> Drawn:
     """Estimate the entropy of every unknown of a group over all tables that fit, each equally likely.
 
-    Networks are walked along their circles, other groups along sums of moves.
+    Networks are walked along their cycles, other groups along sums of moves.
     Chains are lengthened until twice the standard error of every entropy is below the precision, in bits, or until the
-    deadline, a time by ``time.monotonic()``. A round that the deadline cuts short does not count.
+    deadline, a time by ``time.monotonic()``. A round cut short by the deadline does not count.
 
     Raises:
         LimitError: there are too many values to draw from, or no round was done in time.

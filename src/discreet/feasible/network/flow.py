@@ -1,11 +1,11 @@
 """Bounds of unknown values whose equations form a network: two-way tables, and whatever else reduces to one.
 
 Every unknown is an edge between the two equations that it is in, or between one and the ground; an equation says what
-leaves its node. A value grows by sending flow around a circle through its edge, as long as a path is left (residual
+leaves its node. A value grows by sending flow around a cycle through its edge, as long as a path is left (residual
 maximum flow), so bounds are integers without any branching.
 
-Written by hand because every circle found counts for all unknowns on it: 20,000 to 90,000 cells a second, about 30
-times as many as by HiGHS with a warm basis.
+Written by hand because every cycle found counts for all unknowns on it: 20,000 to 90,000 cells a second, about 30 times
+as many as HiGHS with a warm basis.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group, NothingFit
 
 INFEASIBLE, DONE = 1, 0
 MANY = 400
-"""Unknowns above which many outer bounds are tried at once: below, paths for one at a time take no longer."""
+"""With more unknowns than this, many outer bounds are tried at once; with fewer, one path at a time is as fast."""
 NARROW = 64
-"""The width of ranges in whose middle the first table is looked for: there most values can go either way."""
+"""In ranges up to this width the first table starts in the middle, from where most values can go either way."""
 CIRCLES, IDLE = 16, 200
-"""Circles that are tried for one bound, and failures, beside one for every success, after which no more are. Round
-choices: where ranges are wide, a bound takes a whole row, and few failures show it."""
+"""The most cycles tried for one bound, and how many failures may exceed the successes before no more are tried. Round
+choices: if ranges are wide, a bound takes a whole row, and a few failures show it."""
 
 
 class Batch(NamedTuple):
@@ -152,7 +152,7 @@ def _further(net: Network, flow: Flow, e: int, sign: int) -> bool:
 def _nearby(net: Network, flow: Flow, goal: Goal) -> int:
     """Bring edges to their outer bounds along few circles each, as long as that works; return how many are left.
 
-    Where ranges are narrow, as those of rounded figures, this settles nearly all of a large table.
+    If ranges are narrow, like those of rounded figures, this settles nearly all of a large table.
     """
     failed, done, left = 0, 0, 0
     for e in range(goal.wanted.size):

@@ -46,9 +46,9 @@ class Flow(NamedTuple):
 def path(net: Network, flow: Flow, source: int, target: int, skip: int) -> int:
     """Search breadth first for the target, or for any node in deficit when there is none; return it, or -1.
 
-    What leads into the target is marked before, and the search ends where it meets a mark: in a large table nearly
-    every value can be offset by three others, and a search for the target itself looks at all rows first. It begins
-    elsewhere each time, as the first ways are soon used up.
+    Nodes that lead into the target are marked beforehand, and the search ends when it meets a mark: in a large table
+    nearly every value can be offset by three others, and a search for the target itself would visit all rows first. It
+    starts elsewhere each time, since the first paths are soon used up.
     """
     tail, head, x, lower, upper = net.tail, net.head, flow.x, net.lower, net.upper
     begin, around, seen, via, queue = net.begin, net.around, flow.seen, flow.via, flow.queue

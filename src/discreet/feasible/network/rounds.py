@@ -17,8 +17,8 @@ from discreet.feasible.network.paths import Flow, Network, path, push
 
 UNBOUNDED = 2**60
 TRIES = 40
-"""How many unknowns of an equation are looked at for one whose bound is not attained yet. A round choice: more find
-more to attain in a round, and take longer."""
+"""How many unknowns of an equation are examined for one whose bound is not attained yet. A round choice: more find more
+per round, and take longer."""
 
 
 class Goal(NamedTuple):

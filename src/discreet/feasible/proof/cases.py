@@ -22,7 +22,7 @@ from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
 MOST = 40
-"""How many cases a proof may have: a round choice, more than anybody reads."""
+"""The most cases of a proof: a round choice, more than anybody reads."""
 CLOSE = 1e-6
 """How far from an integer a value may be."""
 Range: TypeAlias = tuple[int, int]
@@ -35,7 +35,7 @@ def combine(equations: Equations, position: int, multipliers: Mapping[int, Fract
 
 
 def _combine(equations: Equations, position: int, multipliers: Mapping[int, Fraction]) -> tuple[dict[int, int], int]:
-    """Return the same as integers over a common denominator, which are added up in a fraction of the time."""
+    """Return the same as integers over a common denominator, which add up in a fraction of the time."""
     denominator = math.lcm(*(y.denominator for y in multipliers.values()))
     terms = {position: denominator}
     for e, y in multipliers.items():

@@ -1,7 +1,7 @@
 """Bounds over integers on a tableau: corners, their neighbours, and branching where neither has integers only.
 
 Every table of integers that turns up shows values of all unknowns at once; a bound is settled when one of them attains
-it. Bounds themselves are worked out in integers from the rows of the tableau. Each row is checked against the
+it. Bounds themselves are computed in integers from the rows of the tableau. Each row is checked against the
 equations, and so is every branch that is closed.
 """
 
@@ -19,8 +19,8 @@ from discreet.feasible.tableau.simplex import CLOSE, FITS, LATE, Tableau, climb,
 
 FOUND, NONE, UNDECIDED = 1, 0, 2
 LONG, FAULTS = 20, 20
-"""Exchanges after which they are taken back, and errors after which another solver takes over: round choices. Long logs
-mean long rows; errors are rare, and a tableau that has many of them is not worth more time."""
+"""How many exchanges are made before they are undone, and how many errors before another solver takes over: round
+choices. Long logs mean long rows; errors are rare, and a tableau with many of them is not worth more time."""
 
 
 class BranchStack(NamedTuple):

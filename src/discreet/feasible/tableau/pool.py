@@ -18,14 +18,15 @@ from discreet.core.sparse import Rows
 from discreet.table.kinds import UNBOUNDED
 
 FIRST = 400
-"""How often all moves may be looked at for the first table."""
+"""How often all moves may be examined for the first table."""
 NEXT = (60_000, 600_000)
-"""Entries of moves that may be looked at for one more value: at first, and once more."""
+"""The most entries of moves examined for another value: at first, and on a second try."""
 IDLE = 200
-"""Failures, beside four for every success, after which no more is tried. FIRST, NEXT and IDLE are round choices on
-tables of perturbed figures: they bound the time of searches that fail, and the tableau takes over."""
+"""How many failures may exceed four times the successes before the search stops. FIRST, NEXT and IDLE are round choices
+on tables of perturbed figures: they limit searches that fail, and the tableau takes over."""
 NARROWER = 4
-"""The first table is looked for in this part of the width of all ranges, around the middle, to have others near it."""
+"""The first table is searched for in this share of the width of all ranges, around the middle, to have others near
+it."""
 
 
 class Pool(NamedTuple):

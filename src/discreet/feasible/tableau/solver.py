@@ -26,14 +26,15 @@ from discreet.feasible.tableau.simplex import FAILED, LATE, Tableau, feasible, r
 from discreet.table.kinds import UNBOUNDED
 
 PIVOTS = 20_000
-"""Exchanges that are remembered; after more, the tableau starts afresh."""
+"""The most exchanges remembered; after more, the tableau starts again."""
 LEVELS, DEEPEST = 80, 2_000
-"""How deep branches go in the search for a bound, and in that for the first table. These and the numbers below are
-round choices: each ends a search that takes too long, and what is then open goes to HiGHS."""
+"""The largest depth of branches in the search for a bound, and in that for the first table. These and the numbers below
+are round choices: each ends a search that takes too long, and HiGHS gets the rest."""
 STEPS = 24
-"""How many values a bound over integers may move in before another solver takes over."""
+"""How many values a bound over integers may move inwards before another solver takes over."""
 TURNS, MANY = 60, 1_000
-"""Exchanges towards one goal in a group of many unknowns: a longer way is left to a solver of sparse equations."""
+"""The most exchanges towards one goal in a group of many unknowns; harder goals are left to a solver of sparse
+equations."""
 EFFORT = 1_000
 """Entries of moves that may be looked at for every branch that there may be, to round a corner instead."""
 BLOCK = 32
@@ -53,7 +54,7 @@ class Solver:
     Raises:
         NothingFitsError: no table fits.
         StuckError: another solver has to take over.
-        LateError: the clock rang before a first table was found.
+        LateError: time ran out before a first table was found.
     """
 
     def __init__(self, group: Group, wanted: IntArray, goal: IntArray | None, clock: Clock) -> None:

@@ -1,7 +1,7 @@
 """Compiled kernels: noise by cell key, and a keyed hash; imported only when cells are perturbed or records hashed.
 
-SipHash-2-4 (Aumasson and Bernstein 2012) is a pseudo-random function: without its 128 bits of secret nobody tells its
-values from even random numbers, whatever texts they choose, and equal texts give equal values.
+SipHash-2-4 (Aumasson and Bernstein 2012) is a pseudo-random function: without its secret of 128 bits nobody can
+distinguish its values from uniform random numbers, whatever texts they choose, and equal texts give equal values.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def perturb(counts: IntArray, keys: IntArray, ends: IntArray, noise: IntArray, o
 
 @compiled
 def turn(word: np.uint64, bits: np.uint64) -> np.uint64:
-    """Turn the bits of a word to the left."""
+    """Rotate the bits of a word to the left."""
     return (word << bits) | (word >> (np.uint64(64) - bits))
 
 

@@ -1,9 +1,9 @@
 """Cell-key perturbation: every cell gets the noise that its key picks from a perturbation table.
 
 The key of a cell is the sum of its records' keys. The same people get the same noise in every table: repeated requests
-cannot be averaged, and tables that show the same cell agree. Every cell and margin is moved on its own, so published
+cannot average it out, and tables that show the same cell agree. Every cell and margin is moved on its own, so published
 cells need not add up to published margins. The noise hides a cell from a reader who knows the law of the noise but not
-the keys; many cells that are linked by sums narrow each other down, which the audit works out.
+the keys; cells that are linked by sums narrow each other down, which the audit takes into account.
 """
 
 from __future__ import annotations
@@ -129,8 +129,7 @@ class CellKey(FigureMethod):
     ) -> Protected:
         """Perturb an original: by the keys of its cells, or by keys that are drawn where it has none.
 
-        Linked tables get keys together, where one of them has all their dimensions; tables with record keys agree as
-        they are.
+        Linked tables get keys together if one of them has all their dimensions; tables with record keys agree anyway.
         """
         several = original if isinstance(original, Sequence) else [original]
         keyed = [one for one in several if isinstance(one, KeyedTable)]
@@ -163,7 +162,7 @@ class CellKey(FigureMethod):
         return self._perturbed(original, cells, drawn_keys(cells, seed), KEYS, (DRAWN,))
 
     def _narrower(self) -> tuple[str, ...]:
-        """Say so where the noise asked for reaches farther than any that is drawn."""
+        """Say so if the requested noise reaches farther than any that is drawn."""
         if self.ptable.asked <= self.ptable.bound:
             return ()
         return (

@@ -1,6 +1,6 @@
 """Keys: of records, from a secret and what identifies them; of cells, as sums of their records' keys.
 
-A :class:`KeyedTable` holds cells with their keys, in a way that true counts do not leave by accident.
+A :class:`KeyedTable` holds cells with their keys and keeps true counts from leaking by accident.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ def record_keys(records: object, columns: Sequence[str], secret: str | bytes) ->
 
     The same text in the same columns has the same key in every extract of the data, whatever the order of the records
     and whether numbers are held as numbers or as text. The hash is SipHash-2-4 under 128 bits made of the secret by
-    BLAKE2b: without the secret, keys cannot be told from even random numbers, even by an attacker who knows the
+    BLAKE2b: without the secret, keys cannot be told from uniform random numbers, even by an attacker who knows the
     records. The secret is used here and kept nowhere; anybody who has it can undo the noise.
 
     Args:
         records: a pandas, polars or Arrow frame, or a CSV or Parquet file.
-        columns: the columns that identify a record; where two records agree in all, their keys are the same.
-        secret: 16 bytes or more that nobody guesses.
+        columns: the columns that identify a record; two records that agree in all of them get the same key.
+        secret: at least 16 bytes that nobody can guess.
 
     >>> import pandas as pd
     >>> keys = record_keys(pd.DataFrame({"id": [1, 2]}), ["id"], "correct horse battery staple")
@@ -99,8 +99,8 @@ def secret_words(secret: str | bytes) -> np.ndarray[Any, np.dtype[np.uint64]]:
 def drawn_keys(original: Table | Tabulation, seed: Seed) -> IntArray:
     """Draw keys of the finest cells, and add them up in every margin, modulo 2³².
 
-    The sum of even random keys of records is an even random key, whatever their number; so this is the law of record
-    keys without records. Margins have the sums: a margin over a single filled cell has that cell's key.
+    The sum of uniform random keys is a uniform random key, whatever their number; so this is the law of record keys
+    without records. Margins have the sums: a margin over a single filled cell has that cell's key.
 
     >>> drawn_keys(Tabulation.from_table(Table.from_array([0, 4], ["x"])), 1).tolist()[0] >= 0
     True
@@ -127,7 +127,7 @@ class KeyedTable:
     """The cells of records with their cell keys, ready to be perturbed.
 
     True counts and keys together undo the noise, so this object shows neither: it cannot be printed, written, pickled
-    or turned into a frame. :meth:`unperturbed` hands the true cells out to somebody who asks for them by that name.
+    or turned into a frame. :meth:`unperturbed` returns the true cells to those who ask for them by that name.
 
     >>> import pandas as pd
     >>> people = pd.DataFrame({"id": range(9), "sex": list("mmmmffffx")})

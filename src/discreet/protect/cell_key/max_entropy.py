@@ -1,4 +1,4 @@
-"""The law of noise that says least beyond what is asked of it: maximum entropy under moments and shape.
+"""The law of noise that assumes least beyond what is required: maximum entropy under moments and shape.
 
 Σ p log p is convex and every constraint is linear, so the optimum has the form p(v) ∝ exp(λ₁v + λ₂v² − Σ μ·g(v))
 with a multiplier μ ≥ 0 for each inequality. The dual in λ and μ has as many unknowns as constraints; Newton steps solve
@@ -18,9 +18,9 @@ from discreet.core.sparse import Rows
 EXACT = 1e-13
 """How far moments may be off, relative to the scale of the noise."""
 NOTHING = 1e-15
-"""A smaller probability is that of something impossible, but for rounding."""
+"""A smaller probability is 0 up to rounding."""
 ROUNDS = 200
-"""The most Newton steps, and changes of the active set: a round number; designs settle in some tens."""
+"""The most Newton steps, and changes of the active set: a round number; designs settle within a few dozen."""
 
 
 def max_entropy(v: IntArray, variance: float, *, stay: float = 0.0, monotone: bool = False) -> FloatArray:
@@ -152,7 +152,7 @@ def _partition(rows: FloatArray, x: FloatArray) -> tuple[float, FloatArray]:
 
 
 def _support(v: IntArray, variance: float, shape: list[FloatArray]) -> npt.NDArray[np.bool_]:
-    """Return the noises that some law with these moments and this shape has."""
+    """Return the noises that are possible under some law with these moments and this shape."""
     largest = [_linear(-np.eye(v.size)[i], v, shape, variance) for i in range(v.size)]
     return np.array([value is not None and -value > 1e-9 for value in largest])
 

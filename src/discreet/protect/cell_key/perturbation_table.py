@@ -69,7 +69,7 @@ class PTable(Result):
 
     @property
     def kind(self) -> Kind:
-        """What a reader who knows the table knows of a count behind a figure."""
+        """What a reader who knows the table knows about the count behind a figure."""
         law = tuple(tuple((v, p) for v, p in row if p > 0) for row in self.law)
         return Perturbed(bound=self.bound, law=law)
 
@@ -142,13 +142,13 @@ def design_ptable(
 
     For the count i, −Σ p(v) log p(v) is largest subject to Σ p(v) = 1, Σ p(v)·v = 0, Σ p(v)·v² = V, over |v| ≤ D with
     i + v = 0 or i + v ≥ the least count that is published. Giessing (2016) and the R package ptable (Enderle) design
-    tables in this way. Nobody who knows the table can say more of a noise than these moments do.
+    tables in this way. Knowing the table says no more about a noise than these moments.
 
     Args:
-        bound: D, the largest noise; published counts are at most so far from the true ones.
+        bound: D, the largest noise; published counts are at most this far from the true ones.
         variance: V, the same for every count above 0; more hides more.
         minimum: the least count above 0 that is published; below it only 0 is.
-        stay: the least probability that a count stays as it is, where it may.
+        stay: the least probability that a count stays unchanged, if it may.
         monotone: a larger noise to the same side is never more likely than a smaller one.
 
     Raises:

@@ -1,9 +1,9 @@
-"""Compiled local search for a near controlled rounding: candidates turn, alone or two by two, at a falling temperature.
+"""Compiled local search for a near controlled rounding: candidates flip, alone or in pairs, at a falling temperature.
 
 A candidate is an inner figure that goes up or down; margins are the sums of what is published. The search lowers the
-distance of all figures to the original, and margins that are a base away or more cost extra. What makes things worse by
-d is done with probability exp(-d/T). The search begins at the corner of the linear program, and only figures that
-are cheap to turn there take part: of 3,375 cells a few hundred turns lead to within 2% of the bound.
+distance of all figures to the original, and margins that are a base away or more cost extra. A move that makes things
+worse by d is made with probability exp(-d/T). The search begins at the corner of the linear program, and only figures
+that are cheap to turn there take part: of 3,375 cells a few hundred turns lead to within 2% of the bound.
 """
 
 from __future__ import annotations

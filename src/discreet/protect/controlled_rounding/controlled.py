@@ -1,8 +1,8 @@
 """Controlled rounding as a protection.
 
 Every figure, inner cell, subtotal or total, is published as a multiple of the base next to it, and all sums hold. A
-reader who knows this learns that the true figure is less than a base away. Published cells add up to published totals,
-so the totals reveal nothing that the cells do not.
+reader who knows this learns that every true figure is less than a base away. Published cells add up to published
+totals, so the totals reveal nothing that the cells do not.
 """
 
 from __future__ import annotations

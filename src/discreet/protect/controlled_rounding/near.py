@@ -1,4 +1,4 @@
-"""A controlled rounding near the best, where tables are too large to prove the best: local moves from a corner."""
+"""A controlled rounding near the optimum, for tables too large to prove it: local moves from a corner."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ ATTEMPTS = tuple(
 this cost; and again, with more room, where that is not near enough. The numbers were tried out on tables of mean 3:
 hotter searches lose what the corner knows, colder ones leave more too far off."""
 TURNS = 20_000_000
-"""How many turns there are at most in a search: two seconds."""
+"""The most flips in a search: two seconds."""
 NEAR = 0.02
-"""The share of the distance, above the bound, at which the search ends."""
+"""The relative gap to the bound at which the search ends."""
 
 
 class NearRounding:

@@ -1,8 +1,8 @@
-"""The problem of controlled rounding, and the nearest solution by HiGHS: by linear, where need be by integer programs.
+"""The problem of controlled rounding, and the nearest solution by HiGHS: by linear and, if necessary, integer programs.
 
-The relaxation of a network, such as a two-way table with at most one hierarchy, has whole corners; of others it often
-has. Only where a corner is not whole does branch and bound begin. Three-way tables need not have any zero-restricted
-rounding (Causey, Cox and Ernst 1985); then figures may move further, by as few bases as possible.
+The relaxation of a network, such as a two-way table with at most one hierarchy, has integer corners; so do many others.
+Branch and bound starts only if a corner is not integer. Three-way tables need not have any zero-restricted rounding
+(Causey, Cox and Ernst 1985); then figures may move further, by as few bases as possible.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ MANY = 2_000
 """With more figures than this, an interior-point method finds the corner of a table that is not a network: of
 20 × 20 × 20 cells in a tenth of the time that the simplex method takes."""
 FEW = 250
-"""Figures that the linear program leaves between their neighbours up to which the best rounding is proved unasked: a
-second for 10 × 10 × 10 cells, where 12 × 12 × 12 take half a minute and larger tables do not end."""
+"""The best rounding is proved by default if the linear program leaves at most this many figures between their
+neighbours: a second for 10 × 10 × 10 cells, where 12 × 12 × 12 take half a minute and larger tables do not finish."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +62,11 @@ class RoundingProblem:
 
     @property
     def least(self) -> float:
-        """What the distance is at least: figures that are not multiples move to one of their neighbours, or further."""
+        """A lower bound on the distance: figures that are not multiples move to one of their neighbours, or further."""
         return float(np.minimum(self.residual, self.base - self.residual).sum())
 
     def distance(self, rounded: Rounded) -> int:
-        """Return by how much all figures move."""
+        """Return the sum of all changes."""
         return int(np.abs(rounded.values - self.values).sum())
 
     @property
@@ -80,7 +80,7 @@ class RoundingProblem:
         return costs
 
     def published(self, steps: IntArray | FloatArray) -> IntArray:
-        """Return all figures, with those that are not multiples so many steps above their lower neighbours."""
+        """Return all figures, those that are not multiples so many steps above their lower neighbours."""
         values: IntArray = self.values - self.values % self.base
         values[self.open] += self.base * np.rint(steps).astype(np.int64)
         # What a solver returns is checked in integers, whatever its tolerances were.
@@ -164,11 +164,10 @@ def nearest_rounding(
     local: Local | None = None,
     exact: bool = False,
 ) -> tuple[Rounded | None, float]:
-    """Return the nearest controlled rounding, or the best found in time, and what no rounding's distance is below.
+    """Return the nearest controlled rounding, or the best found in time, and a lower bound on the distance.
 
-    Where the linear program leaves more figures between their neighbours than an integer program decides on in moments,
-    and ``exact`` does not ask for it all the same, a ``local`` search is taken. Without one, the rounding is None where
-    none was found in time.
+    If the linear program leaves more figures between their neighbours than an integer program settles quickly, a
+    ``local`` search is used unless ``exact`` is set. Without one, the rounding is None if none was found in time.
     """
     clock = Clock.within(seconds)
     if not problem.open.size:

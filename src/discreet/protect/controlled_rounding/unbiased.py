@@ -18,7 +18,7 @@ from discreet.core.sparse import Rows
 from discreet.protect.controlled_rounding.nearest import RoundingProblem, cheapest_rounding, whole_point
 
 EXACT = 1e-9
-"""How far the mean of a mixture may be from the figures, as a share of the base, because of floating-point numbers."""
+"""How far the mean of a mixture may be from the figures, as a share of the base, due to floating-point rounding."""
 
 
 def network_of(problem: RoundingProblem) -> tuple[IntArray, IntArray] | None:
@@ -61,7 +61,7 @@ def mixture(problem: RoundingProblem, seconds: float, progress: Progress | None 
     """Return controlled roundings (rows) and weights whose mean is the table, found by generating columns.
 
     The master program asks for weights with the least deviation of the mean; its prices name the rounding that helps
-    most, found by linear, or where that has no whole corner, by integer programming.
+    most, found by linear programming, or by integer programming if that has no integer corner.
     """
     clock = Clock.within(seconds)
     target = problem.residual / problem.base

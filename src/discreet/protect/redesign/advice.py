@@ -1,9 +1,9 @@
 """Advice on merging: the cheapest recoding that brings sensitive cells or risk down to a bound.
 
 The cost of a recoding is the number of categories that are given up, then the entropy of the cells that is lost. Both
-only rise as categories are merged, so recodings can be tried in the order of their cost: the first that meets the bound
-is the cheapest of all, and this is proved by everything tried before it. Where that would take too many trials,
-the search goes on greedily, and what it finds is not proved to be the cheapest.
+only rise as categories are merged, so recodings can be tried in order of cost: the first that meets the bound is
+provably the cheapest. If that would take too many trials, the search continues greedily, and its result is not proved
+to be the cheapest.
 """
 
 from __future__ import annotations
@@ -34,8 +34,7 @@ State: TypeAlias = tuple[Partition, ...]
 Score: TypeAlias = Callable[[Original], float]
 """A figure of a table: the number of sensitive cells, or a risk."""
 WIDTH = 64
-"""How many of the merges that lose least entropy a greedy step looks at: a round choice, which bounds the scores that a
-step computes."""
+"""How many of the merges that lose least entropy a greedy step tries: a round choice that limits the work of a step."""
 
 
 def violations(
@@ -60,8 +59,8 @@ def violations(
 class MergeStep:
     """A recoding, what it costs and what it leaves.
 
-    ``removed`` is by how much the score is lower than that of the original; ``entropy`` is lost, in nats, and
-    ``share`` is its share of the original's.
+    ``removed`` is the reduction of the score from the original; ``entropy`` is what is lost, in nats, and ``share`` its
+    share of the original's.
     """
 
     recoding: Mapping[str, Mapping[str, str]]
@@ -87,8 +86,8 @@ class Advice(Result):
     """The frontier of recodings from none to the one that is advised.
 
     ``frontier`` has, for a rising number of merges, the recoding with the lowest score that was found, where that is
-    lower than with fewer merges. ``proven`` says that no cheaper recoding meets the bound; where it is not, at least
-    ``least`` merges are needed.
+    lower than with fewer merges. ``proven`` says that no cheaper recoding meets the bound; otherwise at least ``least``
+    merges are needed.
     """
 
     bound: float
@@ -165,8 +164,8 @@ def advise(
         score: a figure of a coarser version of the original, such as ``violations(rules)`` or
             ``lambda table: discreet.risk(table).value``.
         bound: the largest score that is allowed.
-        allowed: for a dimension which merges: ``"any"`` two categories, ``"neighbours"``, whole ``"levels"`` of its
-            hierarchy, or ``"none"``. By default levels where there is a hierarchy, neighbours where categories are
+        allowed: the merges allowed in a dimension: ``"any"`` two categories, ``"neighbours"``, whole ``"levels"`` of
+            its hierarchy, or ``"none"``. By default levels where there is a hierarchy, neighbours where categories are
             numbers or ranges, and any two elsewhere.
         order: for a dimension its categories in order, where they are not numbers or ranges.
         limit: how many recodings are tried before the search becomes greedy.
@@ -221,7 +220,7 @@ class _Search:
         return merges, round(max(self.before - self._remaining(state), 0.0), 12)
 
     def judged(self, state: State) -> float:
-        """Return the score of a recoding, worked out once."""
+        """Return the score of a recoding, computed once."""
         if state not in self.scores:
             value = float(self.score(coarsened(self.original, self.recoding(state))))
             if np.isnan(value):
@@ -260,7 +259,7 @@ class _Search:
         return None
 
     def greedy(self, bound: float) -> State | None:
-        """Merge, from the best recoding so far on, what lowers the score most, until the bound is met."""
+        """From the best recoding so far, make the merge that lowers the score most, until the bound is met."""
         state = min(self.scores, key=lambda one: (self.scores[one], self.cost(one)))
         while self.judged(state) > bound:
             ways = sorted(self.coarser(state), key=self.cost)[:WIDTH]

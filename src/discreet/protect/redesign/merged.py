@@ -1,4 +1,4 @@
-"""Table redesign: categories are merged, and the coarser table is published as it is.
+"""Table redesign: categories are merged, and the coarser table is published without further changes.
 
 Every published figure is true; what is hidden is how it splits over the merged categories (domingo2002 section 4.3).
 Other tables that show these categories, or a merged cell that is 0, still reveal the parts.
@@ -42,7 +42,7 @@ class Redesign(MethodBase):
 
     @classmethod
     def of(cls, recoding: Recoding) -> Redesign:
-        """Take a recoding."""
+        """Make the method from a recoding."""
         pairs = ((name, tuple((str(c), str(g)) for c, g in groups.items())) for name, groups in recoding.items())
         return cls(tuple(pairs))
 
@@ -53,7 +53,7 @@ class Redesign(MethodBase):
 
     @property
     def parameters(self) -> dict[str, object]:
-        """The recoding, by which a reader and the risk measures know what was merged."""
+        """The recoding, which tells readers and risk measures what was merged."""
         return {"recoding": self.recoding}
 
     def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
@@ -94,9 +94,9 @@ class Redesign(MethodBase):
 class Cost:
     """What a recoding costs: categories that are no longer told apart, and entropy of the cells, in nats.
 
-    ``merges`` is by how many the categories became fewer; ``entropy`` is H(X) − H(X merged) of the people over the
-    finest cells, what a reader no longer learns of where somebody is; ``share`` is its share of H(X). None where the
-    finest cells are not tabulated.
+    ``merges`` is the reduction of the number of categories; ``entropy`` is H(X) − H(X merged) of the people over the
+    finest cells, the information about where somebody is that a reader no longer gets; ``share`` is its share of H(X).
+    None where the finest cells are not tabulated.
     """
 
     merges: int
@@ -181,8 +181,8 @@ def redesign(
 
     Args:
         original: a table, or a tabulation with its margins and hierarchies.
-        merge: for a dimension its new groups with their categories.
-        levels: for a dimension the level of its hierarchy that is the finest published; 1 is directly under the total.
+        merge: by dimension, its new groups with their categories.
+        levels: by dimension, the finest published level of its hierarchy; 1 is directly under the total.
 
     >>> table = Table.from_array([[3, 0], [1, 5], [2, 2]], {"age": ["0-9", "10-19", "20+"], "sex": ["m", "f"]})
     >>> redesign(table, {"age": {"0-19": ["0-9", "10-19"]}}).table.to_array().tolist()

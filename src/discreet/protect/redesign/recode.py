@@ -100,7 +100,7 @@ def level_groups(tree: Hierarchy, level: int) -> dict[str, str]:
 
 
 def joined(original: Original, *recodings: Recoding) -> dict[str, dict[str, str]]:
-    """Put recodings of different dimensions together."""
+    """Combine recodings of different dimensions."""
     result: dict[str, dict[str, str]] = {}
     for recoding in recodings:
         for name, groups in recoding.items():

@@ -18,8 +18,8 @@ from discreet.core.text import at_least, at_most
 class Diagnostics:
     """How well the chains have mixed, and why they reach every table.
 
-    ``split_rhat`` is the largest over all cells, ``effective`` the smallest effective sample size of the tables that
-    were looked at, ``draws`` their number, ``steps`` those of each chain, ``apart`` the steps between two draws.
+    ``split_rhat`` is the largest over all cells, ``effective`` the smallest effective sample size of the inspected
+    tables, ``draws`` their number, ``steps`` those of each chain, ``apart`` the steps between two draws.
     """
 
     chains: int

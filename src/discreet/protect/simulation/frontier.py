@@ -20,7 +20,7 @@ from discreet.protect.simulation.margin_model import Model, margin_sums
 from discreet.table.grid import Grid
 
 EDGES = 2_000_000
-"""The most steps between states that are held for all cells together."""
+"""The most transitions between states held in memory, over all cells."""
 
 
 @dataclass(frozen=True, eq=False)

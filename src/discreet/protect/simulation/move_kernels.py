@@ -14,7 +14,7 @@ from discreet.core.compiled import compiled
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 
 FAR = 2**60
-"""A line without an end."""
+"""A line without an upper end."""
 LONG = 500
 """Lines that are longer than this to a side of their likeliest table are not listed, but walked in Metropolis steps. A
 round choice: listing costs as many ratios, and lines of small counts are far shorter."""
@@ -107,7 +107,7 @@ def exchange(
 
 @compiled
 def pick(families: Families, where: IntArray, rng: np.random.Generator) -> int:
-    """Pick a move evenly, whatever the table is; return how many corners it has."""
+    """Pick a move uniformly, whatever the table; return how many corners it has."""
     f = rng.integers(0, families.rows.shape[0])
     start, groups = families.rows[f, 0], families.rows[f, 1]
     where[0] = families.offsets[families.begin[start] + rng.integers(0, families.sizes[start])]

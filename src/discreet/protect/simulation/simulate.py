@@ -1,8 +1,8 @@
 """Simulation: publish a table drawn at random from all tables that have the released margins.
 
 What is published beside the margins is a draw given them, and reveals nothing that the margins do not: an attacker who
-knows the method is left with what the margins give away. Fienberg, Makov and Steele (1998) propose draws from the
-law of the table given its margins.
+knows the method learns only what the margins give away. Fienberg, Makov and Steele (1998) propose draws from the law of
+the table given its margins.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A Markov chain over all tables with given margins, for laws and models that cannot be drawn from at once.
 
-A step picks a family of moves, a value for its fixed dimensions and two for each group, all evenly and whatever the
-table is; that names a line of tables with the same margins. The next table is drawn from the law on that line (hit and
-run), which makes exactly this law the stationary one of the chain.
+A step picks a family of moves, a value for its fixed dimensions and two for each group, all uniformly and independently
+of the table; that defines a line of tables with the same margins. The next table is drawn from the law on that line
+(hit and run), which makes exactly this law the stationary one of the chain.
 
 *Connectivity.* For decomposable margins the moves are a Markov basis (Diaconis and Sturmfels 1998 for two-way tables,
 Dobra 2003): they connect all tables without passing through negative counts. For other margins, and with structural
@@ -11,8 +11,8 @@ unit, and only tables without a negative count are ever returned. The moves gene
 tables with these margins and every table has a positive weight, so the chain reaches them all; seen only where
 counts are not negative, it has the law that is asked for (Bunea and Besag 2000 allow −1; here the price bounds it).
 
-*How well it has mixed* is measured: several chains from places set apart, the largest split R̂ and the smallest
-effective sample size over all cells (Gelman and others, Bayesian Data Analysis, section 11.4).
+*Mixing* is measured: by several chains from distant starting points, the largest split R̂ and the smallest effective
+sample size over all cells (Gelman and others, Bayesian Data Analysis, section 11.4).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from discreet.protect.simulation.move_kernels import Families, Weighing, walk
 from discreet.table.grid import Grid
 
 CHAINS, KEPT, WATCHED = 4, 200, 2000
-"""How many chains there are, and of how many tables of each, evenly apart, and how many cells diagnostics look at."""
+"""The number of chains, and how many evenly spaced tables of each, and how many cells, diagnostics use."""
 MIXED = 1.05
 """Chains count as mixed when no cell's split R̂ is above this."""
 LONGEST = 400_000_000

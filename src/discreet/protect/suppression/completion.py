@@ -1,9 +1,8 @@
 """A table of integers that fits what is known: for cells that no table shows, and for synthetic values.
 
-HiGHS finds it straight over the equations, near to a first guess that is as even as the known sums allow. Any values
+HiGHS finds it directly from the equations, near a first guess that is as even as the known sums allow. Any values
 that fit would do to show that a pattern is safe, but a cell of the value 0 cannot go down, and a circuit that has to
-avoid it is long and expensive; cells with something in them leave room to either side. Nothing of this is shared with
-the audit.
+avoid it is long and expensive; cells with something in them leave room to either side. The audit shares none of this.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
 SWEEPS = 150
-"""How often the first guess is scaled to all sums; a round number, since the fit to the sums corrects what is off."""
+"""How often the first guess is scaled to all sums: a round number, since the fit corrects what remains."""
 MANY = 10_000
 """From so many open cells on, the nearest real numbers are looked for from the inside: with 18,306 of them, in three
 hierarchies, in a ninth of the time."""
@@ -33,11 +32,11 @@ SLACK = 4
 FIRST = {"mip_max_improving_sols": 1, "mip_lp_solver": "ipm"}
 """The first integers that fit are taken: the nearest did not come to an end in five minutes, these took six seconds."""
 TIE = 1e-6
-"""What lies this near to a half is rounded down, to give the same number on any machine."""
+"""Values this close to a half are rounded down, to give the same number on any machine."""
 
 
 def spread(equations: Equations) -> IntArray | None:
-    """Return a value for every position near to what its sums ask for; None where that is of no use.
+    """Return a value for every position near what its sums suggest; None if that is of no use.
 
     Iterative proportional fitting of all sums at once: each sweep multiplies every open position by the geometric mean
     of the factors that its sums ask for. Values that can be negative have no proportions.
@@ -69,7 +68,7 @@ def spread(equations: Equations) -> IntArray | None:
 
 
 def _log(wanted: FloatArray, given: FloatArray) -> FloatArray:
-    """Return the logarithm of the factor that makes one figure of another; nothing becomes next to nothing."""
+    """Return the logarithm of the factor from one figure to another; 0 becomes a tiny number."""
     ratio = factors(np.maximum(wanted, 0.0), given)
     return np.where(given > 0, np.log(np.maximum(ratio, 1e-9)), 0.0)
 

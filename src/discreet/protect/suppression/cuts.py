@@ -1,4 +1,4 @@
-"""Inequalities that every safe pattern fulfils, from the attacker's problem (Fischetti and Salazar 2000).
+"""Inequalities that every safe pattern satisfies, from the attacker's problem (Fischetti and Salazar 2000).
 
 Let w be a sum of equations in which the sensitive cell p has the coefficient 1. Then d_p = −Σ w_j·d_j for any table
 that fits, so d_p can reach the level L only if the suppressed cells among the others can move far enough together:
@@ -22,7 +22,7 @@ from discreet.protect.suppression.meeting import CircuitSearch
 from discreet.protect.suppression.problem import Problem
 
 SHORT = 1e-4
-"""By how much a cut must be violated to be worth adding: well above the tolerances of solvers, 1e-6."""
+"""The violation from which a cut is worth adding: well above the tolerances of solvers, 1e-6."""
 
 
 @compiled

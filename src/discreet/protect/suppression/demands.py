@@ -23,8 +23,8 @@ from discreet.protect.suppression.problem import Problem
 
 BOTH, UP, DOWN = 0, 1, -1
 FEW = 3
-"""The most insiders who are given a circuit each; more are given one that none of them undoes, if there is one. A round
-choice: a circuit for many at once suppresses fewer cells but is harder to find."""
+"""The most insiders who get a circuit each; more of them share one that none of them undoes, if there is one. A round
+choice: a shared circuit suppresses fewer cells but is harder to find."""
 
 
 @dataclass
@@ -127,7 +127,7 @@ class Demanded:
     def ask_insiders(self) -> bool:
         """Demand what insiders would undo: circuits that move a cell beyond what they know of it. False if nothing.
 
-        An insider who undoes every circuit of a demand needs another one; several of them are given one together.
+        An insider who undoes every circuit of a demand needs another one; several of them share one.
         """
         before = len(self.cell)
         if not self.facts[0].size:

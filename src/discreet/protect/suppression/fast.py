@@ -33,13 +33,16 @@ EFFORT = 2e8
 """The most changes of tableaus while groups of cells are tried: about a second."""
 PATIENCE = 1e6
 """The most changes of a tableau in one search for a release, and for every secondary cell on average while cells are
-released in exchange for others. Nearly all that succeed take fewer; the others would take most of the time, the more of
-it the larger a table is."""
+released in exchange for others. For counts (t2d_1k, t3d_2k) a tenth and ten times as much give the same cost. For the
+turnover of 3,000 firms (20 × 10 × 4, p = 10%) a tenth costs 6.4% more in an eighth of the work, and ten times as much
+saves 0.5%; for 500 firms (8 × 6 × 4) a tenth saves 1.2% and ten times as much changes nothing."""
 SMALL = 2000
-"""The most secondary cells of a pattern of which all are tried again and again. A round number, which trades a few per
-cent of the cost for a time that stays proportional to the size of large patterns."""
+"""The most secondary cells of a pattern of which all are tried again and again; it keeps the time of larger ones
+proportional to their size. Trying them once only costs 3.1% more on t2d_1k, nothing on t3d_2k, 11.4% for 500 and 5.4%
+for 3,000 firms, in 0.89, 0.82, 0.63 and 0.25 times the work."""
 TOGETHER = 12
-"""The most cells that are released together; large groups hardly ever succeed. A round choice."""
+"""The most cells that are released together; large groups hardly ever succeed. 40 give the same patterns on the tables
+above, 4 cost 2.1% more for 3,000 firms and the same elsewhere."""
 
 
 class FastSearch(Demanded):

@@ -19,7 +19,7 @@ from discreet.table.stakes import contributes, in_one_cell, joint_stakes
 
 Insiders: TypeAlias = Literal["auto", "none", "singletons", "respondents"]
 AT_ONCE = 20_000_000
-"""How many pairs of cells are compared at once, in 20 MB for each comparison."""
+"""How many pairs of cells are compared at once: 20 MB for each comparison."""
 Told: TypeAlias = tuple[IntArray, IntArray, IntArray, IntArray, IntArray]
 """Attacker, position, least and largest value, and number of others."""
 
@@ -57,10 +57,10 @@ def knowledge_of(
 
     The only contributor to a cell knows it; one of several knows that the cell holds at least its own contribution.
     Where the tables name their respondents, each of them is one attacker with all that it contributed to any cell of
-    any table. Where they do not, the largest contributor to every cell is taken, and recognised in other cells as far
-    as the figures tell. Holdings take the place of contributors where a table knows of them. A respondent who is
-    counted once learns nothing more from counts, so by default only respondents of magnitudes, and those with several
-    records, are considered.
+    any table. Otherwise the largest contributor to every cell is taken, and identified in other cells as far as the
+    figures allow. Holdings take the place of contributors where a table knows of them. A respondent who is counted once
+    learns nothing more from counts, so by default only respondents of magnitudes, and those with several records, are
+    considered.
     """
     if insiders == "auto":
         insiders = "respondents" if any(contributes(table) for table in cells.tables) else "none"
@@ -85,7 +85,7 @@ def knowledge_of(
 
 
 def at_least(cells: Cells, who: IntArray, at: IntArray, low: IntArray) -> IntArray:
-    """Return what attackers know cells to be at least, given what they know on their own and what everybody knows.
+    """Return attackers' lower bounds on cells, from what they know on their own and what everybody knows.
 
     A sum holds what they know of its parts, and what everybody knows of its other parts: a contributor of 90 to a row
     of ten cells knows that the row is at least 99 where no hidden cell is 0.

@@ -17,8 +17,8 @@ from discreet.protect.suppression.problem import ClassEquations
 from discreet.protect.suppression.ways import through_network
 
 TRIES = 24
-"""How often a circuit with fractional moves is looked for again without one of its fractional cells: integer
-programming, which has to find it otherwise, takes longer than this many searches."""
+"""How often a circuit with fractional moves is looked for again without one of its fractional cells. On two tables of
+counts, 4 × 4 × 4 × 3, 4 instead of 24 left 15 circuits to integer programming, not 2, in 13.3 s instead of 1.4."""
 CLOSE = 0.01
 """How near to an integer a move must be to be taken for it; whether all sums stay is then checked exactly."""
 FINE = 2.0**20
@@ -26,7 +26,9 @@ FINE = 2.0**20
 PARTS = 12
 """By how much units grow where moves are fractions: most are halves, thirds, quarters or sixths."""
 HASTE = 30.0
-"""How much less effort goes into moving large amounts, where integer programming does better."""
+"""How much less effort goes into moving large amounts, where integer programming does better. A safeguard: with 1, two
+tables of counts (t3d_2k and 4 × 4 × 4 × 3) and one of 500 firms (8 × 6 × 4, p = 10%) got the same patterns by the same
+work."""
 WIDER = 8.0
 """By how much the largest price tried grows: few steps for expensive circuits, small tableaus for cheap ones."""
 LOOK, FREE, ALL = 0, 1, 2

@@ -1,6 +1,6 @@
-"""The optimal method: cuts from the attacker's problem, until the cheapest pattern that fulfils them all is safe.
+"""The optimal method: cuts from the attacker's problem, until the cheapest pattern that satisfies them all is safe.
 
-Fischetti and Salazar (Mathematical Programming 84, 1999, and 2000): a pattern is safe if it fulfils infinitely many
+Fischetti and Salazar (Mathematical Programming 84, 1999, and 2000): a pattern is safe if it satisfies infinitely many
 inequalities, but few of them are needed. A linear program over those found so far gives a lower bound; cells that no
 pattern cheaper than the best known one can suppress are dropped; the rest falls into groups, each solved in integers.
 The fast method provides the first pattern and, guided by the linear program, better ones.
@@ -26,7 +26,7 @@ from discreet.protect.suppression.pattern import Pattern
 ROUNDS = 400
 """The most rounds of cuts over real numbers; far more than are needed before no cut is found."""
 CLOSE = 1e-6
-"""How far above an integer a bound may be and still prove no more than it: the tolerance of solvers."""
+"""How far above an integer a bound may be and still count as that integer: the tolerance of solvers."""
 SMALL = 700
 """The most open cells for which branch-and-cut by SCIP, where it is installed, is faster than rounds of HiGHS."""
 
@@ -85,7 +85,7 @@ class _Proof:
         return self.best.pattern("optimal", min(self.bound, self.total), limited)
 
     def _raise(self, value: float) -> None:
-        """Take over a proven bound; it stops at the best pattern, since cells of more expensive ones were dropped."""
+        """Adopt a proven bound, capped at the best pattern, since cells of more expensive ones were dropped."""
         proven = self.total if np.isinf(value) else min(self.base + int(np.ceil(value - CLOSE)), self.total)
         self.bound = max(self.bound, proven)
         self._tell()
@@ -250,12 +250,12 @@ class _Proof:
         return [cut for cut in cuts if cut is not None]
 
     def _forbid(self, chosen: BoolArray) -> int:
-        """Ask for one cell more: whatever part of this pattern is suppressed, some demand is not met."""
+        """Require another cell: whatever part of this pattern is suppressed, some demand is not met."""
         others = np.flatnonzero(~chosen)
         return self.master.add([(others, np.ones(others.size))])
 
     def _complete(self, chosen: BoolArray) -> bool:
-        """Take a pattern that meets every demand; more demands of insiders may come of it."""
+        """Adopt a pattern that meets every demand; it may bring further demands of insiders."""
         trial = self._again(chosen, np.inf)
         before = len(self.demands.cell)
         try:

@@ -39,8 +39,8 @@ class Circuit:
 class Pattern:
     """Which cells are suppressed, what that costs, and why each of them is.
 
-    ``hidden`` says it of every class of the problem. ``bound`` is a proven lower bound of the cost of any safe pattern;
-    where it equals the cost, the pattern is optimal.
+    ``hidden`` marks the suppressed classes of the problem. ``bound`` is a proven lower bound of the cost of any safe
+    pattern; where it equals the cost, the pattern is optimal.
     """
 
     problem: Problem
@@ -58,7 +58,7 @@ class Pattern:
 
     @property
     def gap(self) -> float:
-        """How much cheaper a pattern could be at most, as a share of this one's cost."""
+        """An upper bound on how much cheaper a pattern could be, as a share of this one's cost."""
         return (self.cost - self.bound) / self.cost if self.cost else 0.0
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Which cells are suppressed in the first place, how wide the interval of each must stay, and what every cell costs."""
+"""Primary suppressions, how wide the interval of each must stay, and what every cell costs."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from discreet.table.tabulation import Tabulation
 
 Status: TypeAlias = Literal["publish", "suppress"]
 COSTS = ("value", "cells", "log", "contributors", "records")
-"""The costs that every table has; the name of another magnitude of the table is one too."""
+"""The costs available for every table; the name of another magnitude of the table works too."""
 STEPS = 1000
-"""How finely costs that are not integers are told apart: three decimals, a round choice."""
+"""The precision of costs that are not integers: three decimals, a round choice."""
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What is decided about a cell beforehand: that it must be published or suppressed, its levels, its cost.
+    """A decision about a cell beforehand: that it must be published or suppressed, its levels, its cost.
 
     A cell that must be suppressed keeps an interval that reaches ``lower`` below and ``upper`` above its value and is
     ``sliding`` wide; where none of these is given, nobody must be able to work it out exactly.
@@ -73,7 +73,7 @@ def primary(
 ) -> Primary:
     """Judge the cells of one table by rules and by a bound on the disclosure risk.
 
-    Publishing X says of every contribution to it that it lies between 0 and X, which leaves log2(X + 1) bits:
+    Publishing X says about every contribution to it that it lies between 0 and X, which leaves log2(X + 1) bits:
     DR = 1/log2(X + 1), domingo2002 (1) and (2), in units of the last decimal. A cell above the bound is sensitive, and
     its interval must hold the number of values that the bound asks for, 2^(1/DR).
     """

@@ -2,7 +2,7 @@
 
 Every position of the linked tables is a cell with a value, a cost and bounds; every sum is an equation. Cells that no
 attacker can tell apart, because all that lies between them is zero and published, form one class: they are suppressed
-together or not at all. What is left is a sparse system over these classes.
+together or not at all. The result is a sparse system over these classes.
 
 Statistics of true values that are published beside the figures are inequalities Σ factor·value ≥ least. Each is an
 equation with one class more, what is left over of it: in no table, hidden from everybody, and never below 0. So a
@@ -40,7 +40,7 @@ circuits."""
 class Cells:
     """All positions of linked tables: true values in units of the last decimal, bounds, and where each table has them.
 
-    ``listed`` is true where a table shows the position; what no table shows is hidden from everybody as it is.
+    ``listed`` is true where a table shows the position; other positions are hidden anyway.
     """
 
     equations: Equations
@@ -152,7 +152,7 @@ def lay_out(
     statistics: Sequence[Beside] = (),
     clock: Clock | None = None,
 ) -> Cells:
-    """Lay linked tables over each other and check that they add up and agree.
+    """Join linked tables and check that they add up and agree.
 
     ``above_zero`` says that zeros are always published, so readers know that no hidden figure is 0. A ``least`` above 0
     is what they know of hidden figures beyond that. ``statistics`` of the true values are published beside the figures
@@ -261,7 +261,7 @@ def _with_statistics(
 ) -> tuple[Rows, FloatArray, FloatArray]:
     """Return the equations with those of statistics, and how far classes can move, those left over behind the others.
 
-    What a statistic says of one class alone is a bound of it.
+    A statistic about a single class is a bound on it.
     """
     said, count = cells.equations.inequalities, down.size
     if said is None or not said.size:

@@ -1,4 +1,4 @@
-"""Branch-and-cut by SCIP (extra ``exact``): cuts are separated in the nodes, not in rounds of solving anew."""
+"""Branch-and-cut by SCIP (extra ``exact``): cuts are separated at the nodes, not in rounds of solving again."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ Zeros: TypeAlias = Literal["published", "suppressible"]
 SENSITIVE, SECONDARY, WHO = "Which cells are sensitive", "What is suppressed with them", "Who looks"
 CHOICES = {"method": Effort, "zeros": Zeros, "insiders": Insiders, "combine": Combine}
 MOST_BITS = 40
-"""The widest intervals that a bound on the risk may ask for: a million times a million values. A round choice."""
+"""The widest intervals that a bound on the risk may require: 10¹² values. A round choice."""
 
 
 @dataclass(frozen=True)
@@ -150,12 +150,12 @@ class Suppression:
 
     @property
     def parameters(self) -> dict[str, object]:
-        """What the release says about how it was made; how sensitive cells are found is the agency's to tell."""
+        """What the release says about how it was made; whether to disclose the rules is up to the agency."""
         return {"method": self.method, "cost": self.cost if self.cost in COSTS else "column", "form": "marks"}
 
     @property
     def above_zero(self) -> bool:
-        """Whether zeros are always published, so no hidden value is 0; not where values can be negative."""
+        """Whether zeros are always published, so no hidden value is 0; false if values can be negative."""
         return self.least >= 0 and not self.hides_zeros
 
     @property
@@ -180,7 +180,7 @@ class Suppression:
             raise UnprotectableError.of(error.why, error.anyway, self._remedies(originals, clock)) from None
 
     def _remedies(self, originals: Original | Sequence[Original], clock: Clock) -> list[str]:
-        """Return changes of the request that protect every sensitive cell, each tried on the tables."""
+        """Return changes to the request that protect every sensitive cell, each verified on the tables."""
         tried: list[tuple[str, Suppression]] = []
         if self.zeros == "published":
             text = "let zeros be suppressed, so a mark may be one (zeros='suppressible', --zeros suppressible)"
@@ -222,7 +222,7 @@ class Suppression:
     def apply(
         self, original: Original | Sequence[Original], seed: Seed = None, *, progress: Progress | None = None
     ) -> Protected:
-        """Refuse to publish what nobody has audited."""
+        """Refuse to publish what was not audited."""
         raise RequestError(
             "suppression publishes nothing that was not audited: call discreet.suppress(table, rules, …), or make the "
             "method with discreet.evaluate.audited_suppression.AuditedSuppression; Suppression.pattern(table) says "
@@ -250,9 +250,9 @@ def tabulations(originals: Original | Sequence[Original], empty: bool = False) -
 
 
 def marked(method: Suppression, pattern: Pattern) -> Protected:
-    """Return the release of a pattern, with marks in place of what it hides: no value of those cells enters it.
+    """Return the release of a pattern, with marks in place of hidden cells, whose values do not enter it.
 
-    Nobody has audited it: this is for the audit itself (:func:`discreet.evaluate.audited_suppression.certify`).
+    It is not audited yet: this is for the audit itself (:func:`discreet.evaluate.audited_suppression.certify`).
     """
     cells, figures = pattern.problem.cells, []
     for table, place in zip(cells.tables, cells.places, strict=True):

@@ -1,4 +1,4 @@
-"""Circuits as ways through a network: where no cell is in more than two sums, as in a table of two dimensions.
+"""Circuits as paths through a network, if no cell is in more than two sums, as in a two-way table.
 
 A cell that moves leaves a sum too high or too low; the next one carries that on to its other sum, until that of the
 first cell is reached. The shortest way through hidden cells takes a few steps where a tableau would hold whole rows and

@@ -1,4 +1,4 @@
-"""What is decided about cells beforehand, from files: CSV, the apriori files of τ-ARGUS, and statuses of a table."""
+"""Decisions about cells beforehand, from files: CSV, apriori files of τ-ARGUS, and statuses of a table."""
 
 from __future__ import annotations
 

@@ -108,7 +108,7 @@ def _kinds(units: Units) -> IntArray:
 
 
 def areas_alone(units: Units) -> tuple[str, ...]:
-    """Return the areas in which nobody has anybody like them in another area."""
+    """Return the areas where nobody has a counterpart in another area."""
     match, area = np.divmod(np.unique(_kinds(units)), len(units.areas))
     return tuple(units.areas[i] for i in np.setdiff1d(units.area, area[counts_in(match) > 1]))
 

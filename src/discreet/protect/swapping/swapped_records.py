@@ -17,8 +17,7 @@ from discreet.protect.record_rows import arrow_records, column_codes, like, rows
 from discreet.protect.swapping.pairs import SwapPlan, SwapReport, Units, choose, counts_in
 
 LARGEST_HOUSEHOLD = 500
-"""If a household is larger than this, the column is taken to hold something else: a round choice, above any private
-household."""
+"""A column with a larger household is taken to hold something else: a round choice, above any private household."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -1,4 +1,4 @@
-"""Kinds of published figures: what a reader who knows how a figure was made knows of the true value behind it.
+"""Kinds of published figures: what a reader who knows how a figure was made knows about the true value behind it.
 
 Each kind is one small class that states its range, its likelihood and its words.
 """

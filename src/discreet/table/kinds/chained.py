@@ -1,4 +1,4 @@
-"""Figures that were made in several steps: what is behind the last one is behind the one before it, and so on."""
+"""Figures made in several steps: the input of the last one is the output of the one before it, and so on."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Chained(Kind):
 
     The range of a figure is that of the last step, and for its ends that of the step before. The law of the whole is
     not stated: people who move leave one cell for another, so cells are not changed each on its own. For the same
-    reason a reader who solves all steps together may narrow ranges, and an audit calls none of them safe.
+    reason a reader who considers all steps jointly may narrow ranges, and an audit calls none of them safe.
 
     >>> both = Chained((Swapped(bound=2), Kind("conventional", base=5)))
     >>> both.range(np.array([10, 0]))
@@ -79,7 +79,7 @@ class Chained(Kind):
 
 
 def behind(kind: Kind, lower: IntArray, upper: IntArray) -> tuple[IntArray, IntArray]:
-    """Return between which counts those lie that became something between two ends, both of them possible.
+    """Return the range of counts that can become something between two ends, both of them possible.
 
     >>> behind(Swapped(bound=2), np.array([1]), np.array([4]))
     (array([0]), array([6]))

@@ -41,7 +41,7 @@ class Added(Kind):
 
 @dataclass(frozen=True)
 class Unshown(Kind):
-    """Figures that are not shown; they may be said to be at ``least`` and at ``most`` so much."""
+    """Figures that are not shown, with stated bounds ``least`` and ``most`` if there are any."""
 
     units = ("least", "most")
     drawn = False
@@ -54,7 +54,7 @@ class Unshown(Kind):
         check_ends(self.least, self.most)
 
     def bounds(self, values: IntArray) -> tuple[IntArray, IntArray]:
-        """Return what is said of all of them."""
+        """Return the stated bounds."""
         return within(*unbounded(values), self.least, self.most)
 
     @property
@@ -79,7 +79,7 @@ class Marked(Unshown):
 
     @property
     def unsaid(self) -> bool:
-        """If no least value is said, and more than 0 can be behind the mark."""
+        """Whether no lower bound is stated, and more than 0 can be behind the mark."""
         return self.least is None and self.most != 0
 
     def above_zero(self) -> Kind:

@@ -1,4 +1,4 @@
-"""What every kind of published figure offers: what a reader who knows how a figure was made knows of its true value."""
+"""The interface of kinds: what a reader who knows how a figure was made knows about its true value."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check_ends(least: int | None, most: int | None) -> None:
 
 
 def within(lower: IntArray, upper: IntArray, least: int | None, most: int | None) -> tuple[IntArray, IntArray]:
-    """Return ranges cut to what is known of all figures."""
+    """Return ranges cut to the bounds known for all figures."""
     lower = lower if least is None else np.maximum(lower, least)
     return lower, upper if most is None else np.minimum(upper, most)
 
@@ -87,9 +87,9 @@ class Kind(metaclass=_Named):
     signed: ClassVar[bool] = False
     """Whether a published count can be negative."""
     drawn: ClassVar[bool] = True
-    """Whether the figure may be a random draw, so one drawn anew says more."""
+    """Whether the figure may be a random draw, so that another draw reveals more."""
     tied: ClassVar[bool] = False
-    """Whether a reader who solves for all figures at once may narrow the ranges: then no interval is called safe."""
+    """Whether a reader who uses all figures jointly may narrow the ranges: no interval is then called safe."""
 
     hides: int = field(default=0, kw_only=True, repr=False)
 
@@ -151,7 +151,7 @@ class Kind(metaclass=_Named):
         """Whether p(y | x) is known exactly and each figure is made from its own value alone.
 
         Only then does :meth:`likelihood` say all that a reader who knows the method learns from a figure. Controlled
-        rounding, suppression and the like look at all cells together; what their choice reveals is not stated here.
+        rounding and suppression, for example, look at all cells together; what their choice reveals is not stated here.
         """
         return False
 
