@@ -60,7 +60,7 @@ def reason(*arguments: object) -> str:
             "t.csv: there is no column 'count' of counts; name the column that holds them (--count people), or say",
         ),
         ("count\n3\n4\n", "t.csv: there is no dimension beside the column of counts 'count'; add one"),
-        (GOOD + "s\n", "t.csv: line 6 has 1 fields, but the header has 3; give every row as many"),
+        (GOOD + "s\n", "t.csv: line 6 has 1 field, but the header has 3; give every row as many"),
         (GOOD + "s,x,1,2\n", "t.csv: line 6 has 4 fields, but the header has 3; give every row as many"),
         (GOOD.replace("sex", "area"), "t.csv: two columns are called 'area'; every column needs a name of its own"),
         (GOOD.replace("sex", ""), "t.csv: column 2 has no name in line 1; name every column"),
