@@ -223,7 +223,7 @@ def test_weights(weights: str, message: str, folder: Path) -> None:
         (["--method", "random-rounding", "--aggregate", "sum"], "aggregate is 'sum'; it is 'measure' or 'transition'"),
         (
             ["--method", "random-rounding", "--n", "3"],
-            "random-rounding has no parameter 'n'; There are: 'base', 'margins', 'additive'",
+            "random-rounding has no parameter 'n'; there are: 'base', 'margins', 'additive'",
         ),
         (["--method", "random-sample"], "give either the size of the sample (--n) or its share of all people"),
         (["--method", "random-sample", "--n", "0"], "the sample size n is 0; give an integer of 1 or more"),

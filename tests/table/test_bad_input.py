@@ -130,7 +130,7 @@ def test_arrays_that_do_not_fit_their_dimensions() -> None:
         Table.from_array([[1, 2], [3]], ["area", "sex"])
     with pytest.raises(DataError, match=r"cell \('n',\) has 1 labels, but the dimensions are \['area', 'sex'\]"):
         Table.from_dict({("n",): 3}, ["area", "sex"])
-    with pytest.raises(RequestError, match=r"dimension 'sex' has no category 'x'; There are: 'm', 'f'"):
+    with pytest.raises(RequestError, match=r"dimension 'sex' has no category 'x'; there are: 'm', 'f'"):
         Table.from_dict({("n", "x"): 3}, {"area": ["n"], "sex": ["m", "f"]})
 
 
