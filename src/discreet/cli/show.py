@@ -80,7 +80,9 @@ Face: TypeAlias = "Callable[[Console], None]"
 
 def as_json(command: str, result: Told) -> str:
     """Return the JSON that a command prints."""
-    data = result if isinstance(result, Mapping) else result.to_dict()
+    data = dict(result if isinstance(result, Mapping) else result.to_dict())
+    if isinstance(told := data.get("sentence"), str):
+        data["sentence"] = with_options(told)
     return json.dumps({"schema": SCHEMA, "command": command, **data}, indent=2, allow_nan=False)
 
 
