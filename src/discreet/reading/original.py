@@ -133,11 +133,12 @@ def _example(how: Reading, name: str | None) -> Opened:
 
 def stated_method(given: object) -> str | None:
     """Return how the release in a file or frame was made, None if nothing in it says that it is one."""
-    from discreet.table.table_reader import method_of
+    if isinstance(given, str | Path):
+        from discreet.table.table_reader import method_of
+
+        return method_of(Path(given)) if os.path.isfile(given) else None
     from discreet.tabulation.sources import columns_of
 
-    if isinstance(given, str | Path):
-        return method_of(Path(given)) if os.path.isfile(given) else None
     return "its figures say how they were made" if PUBLISHED_AS in columns_of(given) else None
 
 

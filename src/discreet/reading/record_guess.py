@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.errors import DiscreetError, RequestError
-from discreet.table.roles import UNNAMED, figure_among, looks_like_statistic, numeric
+from discreet.table.roles import UNNAMED, different_rows, figure_among, looks_like_statistic, numeric
 
 MOST_CATEGORIES = 100
 """A column with more different entries is not taken for a dimension unless it is named: a round choice."""
@@ -67,7 +67,7 @@ def _hint(arrow: pa.Table, counts: Mapping[str, int]) -> str:
 
 def _repeats(arrow: pa.Table) -> bool:
     """Say whether some row occurs twice, as among records but not among the cells of a table."""
-    return bool(arrow.group_by(arrow.column_names).aggregate([]).num_rows < arrow.num_rows)
+    return different_rows(arrow.columns) < arrow.num_rows
 
 
 def note_of(by: Sequence[str]) -> str:
