@@ -67,7 +67,7 @@ def _hint(arrow: pa.Table, counts: Mapping[str, int]) -> str:
 
 def _repeats(arrow: pa.Table) -> bool:
     """Say whether some row occurs twice, as among records but not among the cells of a table."""
-    return different_rows(arrow.columns) < arrow.num_rows
+    return bool(different_rows(arrow.columns) < arrow.num_rows)
 
 
 def note_of(by: Sequence[str]) -> str:

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, RequestError, nearest, require
+from discreet.core.numerics import IntArray
 from discreet.table.grid import repeated
 
 Layout: TypeAlias = Literal["auto", "long", "wide"]
@@ -370,10 +371,11 @@ def different_rows(columns: Sequence[pa.ChunkedArray]) -> int:
     3
     """
     # Not by Arrow's own grouping and conversion: they import pandas, which takes longer than reading a small table.
-    rows, number = np.zeros(len(columns[0]), np.int64), 0
+    rows: IntArray = np.zeros(len(columns[0]), np.int64)
+    number = 0
     for column in columns:
         coded = pc.dictionary_encode(_plain(column).combine_chunks(), null_encoding="encode")
-        rows = rows * len(coded.dictionary) + np.from_dlpack(coded.indices)
+        rows = rows * len(coded.dictionary) + np.from_dlpack(coded.indices).astype(np.int64)
         both = pc.dictionary_encode(pa.Array.from_buffers(pa.int64(), rows.size, [None, pa.py_buffer(rows)]))
         rows, number = np.from_dlpack(both.indices).astype(np.int64), len(both.dictionary)
     return number
