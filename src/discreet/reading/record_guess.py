@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
-from shlex import quote
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.table.roles import UNNAMED, different_rows, figure_among, looks_like_statistic, numeric
+from discreet.tabulation.whose import NAMED
 
 MOST_CATEGORIES = 100
 """A column with more different entries is not taken for a dimension unless it is named: a round choice."""
@@ -44,6 +45,12 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
             f"{shown} looks like records, but column {odd!r} does not look like one that classifies; name the columns "
             "to count by (by=, --by), and what to add up (value=, --value)"
         ) from None
+    whose = next((name for name in names if NAMED.fullmatch(name.strip())), None)
+    if whose is not None:
+        raise RequestError(
+            f"{shown} looks like records, but column {whose!r} seems to say whose each of them is; name the columns to "
+            f"count by (by=, --by), and it (contributor={whose!r}, --contributor {shlex.quote(whose)})"
+        ) from None
     return names
 
 
@@ -54,14 +61,14 @@ def _hint(arrow: pa.Table, counts: Mapping[str, int]) -> str:
     # A number of its own in the first column says which record it is.
     numbers = [name for name in (*others, *([first] if counts[first] < arrow.num_rows else [])) if numeric(arrow[name])]
     by = [name for name, count in counts.items() if count <= half and name not in numbers]
-    named = f"(by={by}, --by {quote(','.join(by))})" if by else "(by=, --by)"
+    named = f"(by={by}, --by {shlex.quote(','.join(by))})" if by else "(by=, --by)"
     amounts = [name for name in numbers if 2 * counts[name] > arrow.num_rows]
     own = [name for name, count in counts.items() if count == arrow.num_rows and name not in numbers]
     hint = f"if every row is a record, name the columns to count by {named}"
     if by and amounts:
-        hint += f", and perhaps an amount to add up (value={amounts[0]!r}, --value {quote(amounts[0])})"
+        hint += f", and perhaps an amount to add up (value={amounts[0]!r}, --value {shlex.quote(amounts[0])})"
         if own:
-            hint += f" and whose it is (contributor={own[0]!r}, --contributor {quote(own[0])})"
+            hint += f" and whose it is (contributor={own[0]!r}, --contributor {shlex.quote(own[0])})"
     return hint
 
 
