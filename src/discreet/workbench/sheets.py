@@ -25,7 +25,8 @@ def perform(arguments: list[str], listener: Callable[[int, int, str], None]) -> 
     try:
         return 0, json.dumps(TASKS[arguments[0]](*arguments[1:]), allow_nan=False), ""
     except (DiscreetError, OSError) as error:
-        return 2, "", str(error)
+        # The page has a field for the row, and no arguments.
+        return 2, "", str(error).partition(" (header_row=")[0]
 
 
 def sheets_of(name: str) -> dict[str, Any]:
