@@ -223,5 +223,5 @@ def test_figures_that_cannot_come_about_as_they_are_said_to() -> None:
     for kind in (Kind("perturbed", bound=1, least=5), Kind("conventional", base=2, hides=4)):
         with pytest.raises(DataError, match="nothing can be behind the figure 2"):
             kind.range(np.array([9, 2]))
-    with pytest.raises(RequestError, match="figures of the kind 'random' have no 'least'; There are: 'hides', 'base'"):
+    with pytest.raises(RequestError, match="figures of the kind 'random' have no 'least'; there are: 'hides', 'base'"):
         Kind("random", base=3, least=1)

@@ -60,7 +60,7 @@ def reason(*arguments: object) -> str:
             "t.csv: there is no column 'count' of counts; name the column that holds them (--count people), or say",
         ),
         ("count\n3\n4\n", "t.csv: there is no dimension beside the column of counts 'count'; add one"),
-        (GOOD + "s\n", "t.csv: line 6 has 1 fields, but the header has 3; give every row as many"),
+        (GOOD + "s\n", "t.csv: line 6 has 1 field, but the header has 3; give every row as many"),
         (GOOD + "s,x,1,2\n", "t.csv: line 6 has 4 fields, but the header has 3; give every row as many"),
         (GOOD.replace("sex", "area"), "t.csv: two columns are called 'area'; every column needs a name of its own"),
         (GOOD.replace("sex", ""), "t.csv: column 2 has no name in line 1; name every column"),
@@ -223,7 +223,7 @@ def test_weights(weights: str, message: str, folder: Path) -> None:
         (["--method", "random-rounding", "--aggregate", "sum"], "aggregate is 'sum'; it is 'measure' or 'transition'"),
         (
             ["--method", "random-rounding", "--n", "3"],
-            "random-rounding has no parameter 'n'; There are: 'base', 'margins', 'additive'",
+            "random-rounding has no parameter 'n'; there are: 'base', 'margins', 'additive'",
         ),
         (["--method", "random-sample"], "give either the size of the sample (--n) or its share of all people"),
         (["--method", "random-sample", "--n", "0"], "the sample size n is 0; give an integer of 1 or more"),

@@ -52,15 +52,18 @@ def test_the_front_page_is_shown_for_help_and_for_nothing_else(monkeypatch: pyte
     [
         (["--help"], {"typer", "rich", "numpy", "pydantic", "discreet.cli.app"}),
         (["risk", "--example", "sex"], {"pydantic", "importlib.metadata", "pandas", "scipy", "duckdb", "highspy"}),
+        (["risk", "square.csv"], {"pydantic", "importlib.metadata", "pandas", "scipy", "duckdb", "highspy"}),
     ],
 )
-def test_small_commands_load_little(arguments: list[str], absent: set[str]) -> None:
+def test_small_commands_load_little(arguments: list[str], absent: set[str], tmp_path: Path) -> None:
+    # As many rows as columns: these might be codes and their labels.
+    (tmp_path / "square.csv").write_text("a,b,Count\n" + "".join(f"{a},{b},3\n" for a in "uvw" for b in "xyz"))
     code = (
         "import sys\nfrom discreet.cli import main\n"
         f"try:\n    main({arguments})\nexcept SystemExit as stop:\n    assert not stop.code\n"
         f"print(sorted({absent} & set(sys.modules)), file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stderr == "[]\n"
 
 

@@ -55,7 +55,7 @@ def test_each_rule_and_setting_has_a_text() -> None:
     [
         ("q=3", "there is no rule 'q'"),
         ("treshold=3", "did you mean 'threshold'"),
-        ("p_percent=10", "There are: 'p', 'pq', 'dominance', 'threshold', 'group'"),
+        ("p_percent=10", "there are: 'p', 'pq', 'dominance', 'threshold', 'group'"),
         ("p", "give a rule with its numbers, as p=10"),
         ("p=", "give a rule with its numbers, as p=10"),
         ("p:10", "give a rule with its numbers"),

@@ -49,7 +49,7 @@ def test_html_is_escaped() -> None:
 
 def test_nearest_names() -> None:
     assert nearest("regoin", ["region", "age"]) == "did you mean 'region'? There are: 'region', 'age'"
-    assert nearest("zzz", ("region", "age")) == "There are: 'region', 'age'"
+    assert nearest("zzz", ("region", "age")) == "there are: 'region', 'age'"
     many = [f"category {i}" for i in range(50)]
     assert nearest("category 49", many).startswith("did you mean 'category 49'? There are: 'category 0'")
     assert nearest("x", many).endswith("'category 11' and 38 more")

@@ -112,6 +112,15 @@ def test_the_page_says_what_the_data_say() -> None:
         assert f"{name} {version}" in text
 
 
+def test_pages_hold_no_raw_python() -> None:
+    raw = re.compile(r"\{'|\[\]|\['|\be-\d\d|\b(False|nan|(additive|Trial)\s+True)\b|[( ][a-z_]+=[,)]")
+    both = [examples.religion(), data_of(examples.firms())]
+    pages = [html_report(internal(data)) for data in (*both, examples.comparison())]
+    for page in (*pages, *(html_report(public(data, True)) for data in both)):
+        text = " ".join(readable(re.sub(r"(?s)<(script|style).*?</\1>", "", page)))
+        assert raw.search(text) is None, raw.search(text)
+
+
 def test_labels_with_markup_are_shown_not_run() -> None:
     import copy
 

@@ -27,7 +27,7 @@ from discreet import DataError, RequestError, Table, information_loss, read_tabl
         ("-inf", r"line 3: count is '-inf', which is infinite"),
         ("many", r"line 3: count is 'many', which is not a number; give integers without separators"),
         ("..", r"line 3: count is '\.\.', which is not a number; .*suppressed figure"),
-        ('"1,234"', r"line 3: count is '1,234'; write it without the comma"),
+        ('"1,234"', r"line 3: count is '1,234', where the comma could separate thousands or decimals"),
         ("1e3", r"line 3: count is '1e3', which is not written as an integer; write its digits only"),
         ("1_000", r"line 3: count is '1_000', which is not written as an integer"),
         ("", r"line 3: count is empty; write 0 if nobody is in the cell"),
@@ -130,7 +130,7 @@ def test_arrays_that_do_not_fit_their_dimensions() -> None:
         Table.from_array([[1, 2], [3]], ["area", "sex"])
     with pytest.raises(DataError, match=r"cell \('n',\) has 1 labels, but the dimensions are \['area', 'sex'\]"):
         Table.from_dict({("n",): 3}, ["area", "sex"])
-    with pytest.raises(RequestError, match=r"dimension 'sex' has no category 'x'; There are: 'm', 'f'"):
+    with pytest.raises(RequestError, match=r"dimension 'sex' has no category 'x'; there are: 'm', 'f'"):
         Table.from_dict({("n", "x"): 3}, {"area": ["n"], "sex": ["m", "f"]})
 
 

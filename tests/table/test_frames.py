@@ -190,12 +190,12 @@ def test_names_that_do_not_fit() -> None:
         Table.from_frame(wide, dimensions=["aera", "sex"])
     with pytest.raises(RequestError, match=r"no dimension column 'count'"):
         Table.from_frame(LONG, dimensions=["area", "count"])
-    with pytest.raises(RequestError, match=r"no column 'people' of counts; .* There are: 'area', 'sex', 'count'"):
+    with pytest.raises(RequestError, match=r"no column 'people' of counts; .* there are: 'area', 'sex', 'count'"):
         Table.from_frame(LONG, count="people")
     with pytest.raises(RequestError, match=r"no column 'count' of counts"):
         Table.from_frame(LONG.rename(columns={"count": "n"}).iloc[1:])
     crossed = TWO_WAY.to_frame(layout="wide")
-    with pytest.raises(RequestError, match=r"there are no columns \['gender'\]; .*There are: 'area', 'f', 'm', 'sex'"):
+    with pytest.raises(RequestError, match=r"there are no columns \['gender'\]; .*there are: 'area', 'f', 'm', 'sex'"):
         Table.from_frame(crossed, dimensions=["area", "gender"])
     with pytest.raises(RequestError, match=r"there are no columns \['x', 'y'\]"):
         Table.from_frame(crossed, dimensions=["x", "y"], layout="wide")

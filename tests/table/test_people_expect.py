@@ -5,11 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import openpyxl
 import pandas as pd
 import pytest
 from tests.cli.running import run
 
 import discreet as dc
+from discreet.reading.original import open_original
+from discreet.reading.reading import Reading
 from discreet.table.columns import natural_order
 from discreet.table.figures import families_of, units_of
 
@@ -112,6 +115,85 @@ def test_thousands_may_be_separated_where_that_leaves_no_doubt(tmp_path: Path) -
         (tmp_path / "odd.csv").write_text(f"area,count\nn,{odd}\ns,3\n")
         with pytest.raises(dc.DataError, match="which is not a number"):
             dc.read_table(tmp_path / "odd.csv")
-    (tmp_path / "comma.csv").write_text('area,count\nn,"1,234"\ns,3\n')
-    with pytest.raises(dc.DataError, match="without the comma, which could separate thousands or decimals"):
-        dc.read_table(tmp_path / "comma.csv")
+
+
+@pytest.mark.parametrize(
+    ("entry", "decimal", "count"),
+    [("1,234", ".", 1234), ("1.234", ",", 1234), ("1.000", ",", 1000), ("1,234,567", ".", 1234567), ("12,0", ",", 12)],
+)
+def test_a_point_or_comma_that_may_separate_thousands_is_asked_about(
+    entry: str, decimal: str, count: int, tmp_path: Path
+) -> None:
+    long = written(tmp_path, f'area;count\nn;"{entry}"\ns;3\n')
+    wide = tmp_path / "wide.csv"
+    wide.write_text(f";men;women\nn;{entry};4\ns;3;5\n", encoding="utf-8")
+    if "," not in entry or len(entry) > 4:
+        with pytest.raises(dc.DataError, match=rf"'{entry}', where the .* could separate thousands .*{decimal}"):
+            dc.read_table(long)
+    assert dc.read_table(long, decimal=decimal).to_array().tolist() == [count, 3]
+    assert dc.read_table(wide, decimal=decimal).to_array().tolist() == [[count, 4], [3, 5]]
+    assert run("risk", long, "--decimal", decimal).code == 0
+    if entry != "1.000":
+        with pytest.raises(dc.DataError):
+            dc.read_table(long, decimal=",."[decimal == ","])
+
+
+def test_counts_that_all_have_decimals_may_have_three(tmp_path: Path) -> None:
+    assert dc.read_table(written(tmp_path, "area,count\nn,1.000\ns,250.000\n")).total == 251
+
+
+def test_blanks_around_names_and_entries_are_left_out(tmp_path: Path) -> None:
+    path = written(tmp_path, "Area , Age, Count \n North , young, 3 \nSouth\t, old,\u00a04\n")
+    table = dc.read_table(path)
+    assert table.categories_by_name == {"Area": ("North", "South"), "Age": ("young", "old")}
+    assert table.to_array().tolist() == [[3, 0], [0, 4]]
+    with pytest.raises(dc.DataError, match="two columns are called 'Area'"):
+        dc.read_table(written(tmp_path, "Area,Area ,count\nn,m,3\n"))
+    with pytest.raises(dc.DataError, match="given before"):
+        dc.read_table(written(tmp_path, "area,count\nn,3\nn ,4\n"))
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "reference"])
+def test_blanks_in_records_make_no_category(engine: str, tmp_path: Path) -> None:
+    path = written(tmp_path, "region , id,\tturnover\nn , a , 10\nn,a ,20 \n s,b,5\n")
+    found = dc.tabulate(path, ["region"], value="turnover", contributor="id", engine=engine)
+    assert {found.label(i)["region"]: found.responses[0].sums[i] for i in range(3)} == {"Total": 35, "n": 30, "s": 5}
+    with pytest.raises(dc.DataError, match="'region' is empty"):
+        dc.tabulate(written(tmp_path, "region,turnover\n  ,10\nn,3\n"), ["region"], value="turnover")
+
+
+@pytest.mark.parametrize("name", ["Count", "COUNT", "Freq"])
+def test_counts_are_found_in_any_case(name: str, tmp_path: Path) -> None:
+    assert dc.read_table(written(tmp_path, f"area,{name}\nn,3\ns,4\n")).total == 7
+    assert dc.read_release(written(tmp_path, f"area,{name}\nn,3\ns,x\n")).parts()[0].hidden.sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("entries", "total"),
+    [("1.234,50;2,5", 1237.0), ("1,234.50;1,000;2.5", 2237.0), ("1.234.567,25;-12.000", 1222567.25)],
+)
+def test_amounts_with_both_signs_leave_no_doubt(entries: str, total: float, tmp_path: Path) -> None:
+    rows = "\n".join(f"n;{entry}" for entry in entries.split(";"))
+    found = dc.tabulate(written(tmp_path, f"region;turnover\n{rows}\n"), ["region"], value="turnover")
+    assert found.responses[0].sums[0] == total
+
+
+def test_amounts_that_leave_doubt_are_read_as_stated(tmp_path: Path) -> None:
+    path = written(tmp_path, 'region;turnover\nn;"1,234"\nn;7\n')
+    for decimal, total in ((".", 1241.0), (",", 8.234)):
+        found = dc.tabulate(path, ["region"], value="turnover", decimal=decimal)
+        assert found.responses[0].sums[0] == pytest.approx(total)
+    with pytest.raises(dc.DataError, match=r"'turnover' is '1\.5', which is not a number"):
+        dc.tabulate(written(tmp_path, "region;turnover\nn;1.5\n"), ["region"], value="turnover", decimal=",")
+
+
+def test_a_worksheet_with_a_title_and_a_source(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    rows = [["Table 1: residents"], [], [None, "young", "old"], ["North", 30, 14], ["South", 8, 61], [], ["Source: us"]]
+    for row in rows:
+        book.active.append(row)
+    book.save(tmp_path / "t.xlsx")
+    told = run("risk", tmp_path / "t.xlsx")
+    assert told.code == 2
+    assert "row 3 fills a column that row 1 does not name; the names are probably in row 3 (--header-row 3)" in told.err
+    assert open_original(tmp_path / "t.xlsx", Reading(header_row=3)).table().to_array().tolist() == [[30, 14], [8, 61]]

@@ -34,6 +34,15 @@ def wide_says_all(table: Table) -> bool:
     return not set(table.names) & set(last.categories)
 
 
+def without_blanks(table: Table) -> Table:
+    """Return a table as a CSV file gives it back: without the blanks around its labels, which must still differ."""
+    plain = [(one.name.strip(), [label.strip() for label in one.categories]) for one in table.dimensions]
+    assume(all(all(labels) and len(set(labels)) == len(labels) for _, labels in plain))
+    assume(all(name for name, _ in plain) and len({name for name, _ in plain}) == len(plain))
+    dimensions = tuple(Dimension(name, tuple(labels)) for name, labels in plain)
+    return Table(dimensions, table.cells, table.counts, table.impossible)
+
+
 @given(tables())
 @often
 def test_dense_arrays(table: Table) -> None:
@@ -92,9 +101,10 @@ def test_csv(table: Table, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     table.write(path, count="people")
     layout: Literal["auto", "long"] = "long" if "\\" in table.names[0] else "auto"
-    read = read_table(path, count="people", dimensions=table.names, total=None, layout=layout)
+    expected = without_blanks(table)
+    read = read_table(path, count="people", dimensions=expected.names, total=None, layout=layout)
     # Categories that were sorted as texts are put into the order in which people count.
-    assert read.aligned_to(table) == table
+    assert read.aligned_to(expected) == expected
 
 
 @given(table=tables(structural=False, max_dimensions=3))
@@ -104,9 +114,11 @@ def test_wide_csv(table: Table, tmp_path: Path) -> None:
     assume(all(label.strip() for label in table.dimensions[-1].categories))
     path = tmp_path / "table.csv"
     table.write(path, layout="wide")
-    again = read_table(path, dimensions=table.names, layout="wide", total=None)
+    expected = without_blanks(table)
+    assume(wide_says_all(expected))
+    again = read_table(path, dimensions=expected.names, layout="wide", total=None)
     # Categories that were sorted as texts are put into the order in which people count.
-    assert again.aligned_to(table) == table
+    assert again.aligned_to(expected) == expected
 
 
 @given(table=tables())

@@ -168,7 +168,7 @@ GOOD = "region,id,w,turnover\nn,1,1,10\ns,2,1,20\n"
         (GOOD, {"contributor": "ids"}, "no contributor column 'ids'; did you mean 'id'"),
         (GOOD, {"value": "region"}, r"r\.csv: line 2: 'region' is 'n', which is not a number"),
         (GOOD + "s,3,1,twelve\n", {}, r"r\.csv: line 4: 'turnover' is 'twelve', which is not a number"),
-        (GOOD + 's,3,1,"1,234"\n', {}, r"'turnover' is '1,234', which is not a number; .* \(decimal=','\)"),
+        (GOOD + 's,3,1,"1,234"\n', {}, r"'turnover' is '1,234', which is not a number; .* \(decimal=',' or '\.'"),
         (GOOD + 's,3,1,"1,5"\ns,4,1,2.5\n', {}, r"'turnover' is '1,5', which is not a number"),
         (GOOD + '"s\n",3,1,1\ns,4,1,x\n', {}, r"r\.csv: line 6: 'turnover' is 'x'"),
         (GOOD + "s,3,1,\n", {}, r"r\.csv: line 4: 'turnover' is empty"),

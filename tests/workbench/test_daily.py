@@ -201,7 +201,7 @@ def test_a_spreadsheet_with_a_title_row(opened: Any, tmp_path: Path) -> None:
         page.fill("#header-row", "1")
         page.keyboard.press("Tab")
         page.click("#take-sheet")
-        assert "no rows below" in person.text("#sheets .error")
+        assert "the names are probably in row 3" in person.text("#sheets .error")
         page.fill("#header-row", "3")
         page.keyboard.press("Tab")
         page.click("#take-sheet")

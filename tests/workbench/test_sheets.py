@@ -49,7 +49,7 @@ NO_TABLES = [
     ("Nowhere", "1", "has no sheet 'Nowhere'"),
     ("Data 2024", "99", "row 99 is not a row"),
     ("Data 2024", "0", "row 0 is not a row"),
-    ("Data 2024", "1", "no rows below"),
+    ("Data 2024", "1", "row 3 fills a column that row 1 does not name; the names are probably in row 3"),
     ("Notes", "1", "no rows below"),
 ]
 
@@ -63,7 +63,9 @@ def test_what_is_no_table_is_refused(sheet: str, header: str, told: str) -> None
 
 def test_a_column_without_a_name_is_refused() -> None:
     write("odd.xlsx", ["area", None, "count"], ["n", None, 3], ["s", "x", 4])
-    assert "row 3 of 'Sheet' fills a column that row 1 does not name" in ask("sheet", "odd.xlsx", "Sheet", "1", "o.csv")
+    assert "sheet 'Sheet': row 3 fills a column that row 1 does not name; name it there" in ask(
+        "sheet", "odd.xlsx", "Sheet", "1", "o.csv"
+    )
 
 
 def test_a_formula_without_a_value_is_refused() -> None:

@@ -200,7 +200,7 @@ def _show(console: show.Console, found: Assessment, note: str, top: int) -> None
     for one in found.checks:
         show.marked(console, f" {'✓' if one.passed else '✗'} ", "green" if one.passed else "red", one.text)
     console.print()
-    show.table(console, ["", ""], found.figures())
+    show.table(console, ("", ""), found.figures())
     if found.sample is not None:
         console.print()
         header, rows = found.sample.side_by_side()
@@ -209,12 +209,12 @@ def _show(console: show.Console, found: Assessment, note: str, top: int) -> None
         console.print(found.rows_sentence)
     if cells := found.cells(top):
         console.print()
-        rows = [[c["name"], str(c["original"]), c["published"], c["known"], c["reason"]] for c in cells]
-        show.table(console, ["sensitive cell", "true", "published", "a reader knows", "why"], rows, left=(0, 3, 4))
+        show.table(console, *found.side_by_side(cells), left=(0, 3, 4))
         console.print()
         for cell in cells[: 3 if found.verdict == "withhold" else 1]:
             if cell["proof"]:
-                console.print(f"  {cell['name']}: {cell['proof']}", style="dim")
+                named = "" if cell["proof"].startswith(cell["name"]) else f"{cell['name']}: "
+                show.marked(console, "  ", "", f"{named}{cell['proof']}", "dim")
     if len(found.candidates) > 1:
         console.print()
         tried = [[c.title, "–" if c.utility is None else f"{c.utility:.4f}", c.text] for c in found.candidates]

@@ -67,7 +67,7 @@ class OriginalOptions(TableFileOptions):
     contributor: Annotated[str | None, in_records("The column that says whose record it is.")] = None
     holding: Annotated[str | None, in_records("The column that says which holding a contributor belongs to.")] = None
     weight: Annotated[str | None, in_records("The column of sampling weights; weighted sums are published.")] = None
-    decimal: Annotated[str | None, in_records("Decimal sign of a CSV file; found from the numbers by default.")] = None
+    decimal: Annotated[str | None, in_reading("The decimal sign; the other of . and , may separate thousands.")] = None
     rda: Rda = None
     count: Annotated[str, in_reading("The column of counts of a long file.")] = "count"
     margins: Annotated[str, in_reading("check stated margins, or recompute them from the cells.")] = "check"

@@ -141,7 +141,9 @@ def risk(
         show.deliver("risk", expected, measuring.json, measuring.output, face_of_draws)
         return
     with show.ProgressBar() as bar, options.about(table or example, released):
-        if method is None:
+        if method is None and released is None:
+            figures = None
+        elif method is None:
             from discreet.reading.published import open_released
 
             figures = open_released(released, read.reading(impossible=None))

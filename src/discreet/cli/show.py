@@ -80,7 +80,9 @@ Face: TypeAlias = "Callable[[Console], None]"
 
 def as_json(command: str, result: Told) -> str:
     """Return the JSON that a command prints."""
-    data = result if isinstance(result, Mapping) else result.to_dict()
+    data = dict(result if isinstance(result, Mapping) else result.to_dict())
+    if isinstance(told := data.get("sentence"), str):
+        data["sentence"] = with_options(told)
     return json.dumps({"schema": SCHEMA, "command": command, **data}, indent=2, allow_nan=False)
 
 
@@ -182,11 +184,14 @@ def measured(console: Console, figure: str, meaning: str) -> None:
     marked(console, figure, "bold", f" {meaning}" if meaning else "")
 
 
-def marked(console: Console, mark: str, style: str, text: str) -> None:
-    """Print a text with a mark of another style before it, broken into lines as one."""
+def marked(console: Console, mark: str, style: str, text: str, rest: str = "") -> None:
+    """Print a text with a mark of another style before it, broken into lines as one; a blank first hangs it."""
     from rich.text import Text
 
-    console.print(Text.assemble((mark, style), text))
+    indent = len(mark) if mark.startswith(" ") else 0
+    lines = Text.assemble((mark, style), (text, rest)).wrap(console, console.width - indent)
+    for number, line in enumerate(lines):
+        console.print(Text(" " * indent * (number > 0)) + line)
 
 
 def head(console: Console, headline: str, note: str) -> None:
@@ -206,7 +211,7 @@ def table(
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    grid = RichTable(box=None, pad_edge=False, header_style="dim")
+    grid = RichTable(box=None, pad_edge=False, header_style="dim", show_header=any(header))
     rows, named = list(rows), list[str]()
     room = console.width - (0 if bar is None else GAP + BAR) - GAP * (len(header) - 1)
     widths = _widths(header, rows, room)

@@ -63,7 +63,7 @@ class MicrodataOptions:
     rda: Annotated[Path | None, in_reading("The τ-ARGUS metadata of a .asc or .csv file.")] = None
     encoding: Annotated[str, in_reading("Encoding of CSV files.")] = "utf-8"
     delimiter: Annotated[str | None, in_reading("Separator; detected by default.")] = None
-    decimal: Annotated[str | None, in_reading("Decimal sign of CSV files; found from the numbers by default.")] = None
+    decimal: Annotated[str | None, in_reading("The decimal sign; the other of . and , may separate thousands.")] = None
     engine: Annotated[str, in_reading("duckdb, spark or reference.")] = "duckdb"
     memory: Annotated[str, in_reading("Memory that the engine uses before it works on disk.")] = "2GB"
 

@@ -99,5 +99,5 @@ def nearest(name: str, available: list[str] | tuple[str, ...]) -> str:
     shown = ", ".join(repr(item) for item in available[:12])
     more = f" and {len(available) - 12} more" if len(available) > 12 else ""
     close = difflib.get_close_matches(name, list(available[:10_000]), n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    return f"{hint}There are: {shown}{more}"
+    hint = f"did you mean {close[0]!r}? There" if close else "there"
+    return f"{hint} are: {shown}{more}"

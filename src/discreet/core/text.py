@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -83,6 +84,16 @@ def number_text(value: float | None, decimals: int | None = None) -> str:
     return f"{int(value):,}" if float(value).is_integer() else f"{value:,.6f}".rstrip("0").rstrip(".")
 
 
+def grouped_text(text: str) -> str:
+    """Return a text with separators between thousands if it is a number, and as it is otherwise.
+
+    >>> grouped_text("1953119.50"), grouped_text("-12"), grouped_text("x"), grouped_text("1,234")
+    ('1,953,119.50', '-12', 'x', '1,234')
+    """
+    number = re.fullmatch(r"(-?)([0-9]+)((?:\.[0-9]+)?)", text)
+    return text if number is None else f"{number[1]}{int(number[2]):,}{number[3]}"
+
+
 def decimal_text(value: int, decimals: int) -> str:
     """Return one integer in units of the last decimal as decimal text.
 
@@ -109,6 +120,8 @@ def settings_text(settings: Mapping[str, object]) -> str:
 
     >>> settings_text({"base": 3, "additive": True, "match": [], "keys": ["age", "sex"], "time_limit": None})
     'base 3, additive, keys age and sex'
+    >>> settings_text({"share": 0.1, "weights": [1.0, 0.5]})
+    'share 0.1, weights 1 and 0.5'
     >>> settings_text({"recoding": {"age": {"1": "1", "2": "2,3", "3": "2,3"}}})
     'recoding age: 2 and 3 into 2,3'
     >>> settings_text({"steps": [{"name": "table-swapping", "rate": 0.1}, {"name": "random-rounding", "base": 3}]})
@@ -128,7 +141,12 @@ def _setting(name: str, value: object) -> str:
         if all(isinstance(one, Mapping) and "name" in one for one in value):
             return f"{name} {' then '.join(map(_step, value))}"
         return f"{name} {listed(value)}"
-    return f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}"
+    return f"{name} {_plain(value)}"
+
+
+def _plain(value: object) -> str:
+    """Return a value as people write it: 1, not 1.0."""
+    return f"{value:g}" if isinstance(value, float) else str(value)
 
 
 def _step(step: Mapping[str, object]) -> str:
@@ -153,7 +171,7 @@ def listed(items: Sequence[object]) -> str:
     >>> listed(["age"]), listed(["age", "sex", "area"])
     ('age', 'age, sex and area')
     """
-    texts = [listed(one) if isinstance(one, list | tuple) else str(one) for one in items]
+    texts = [listed(one) if isinstance(one, list | tuple) else _plain(one) for one in items]
     return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1]))) if texts else "none"
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from discreet.core.effort import EACH
 from discreet.core.errors import RequestError
 from discreet.core.json_types import Json
-from discreet.core.text import columns, figure
+from discreet.core.text import columns, figure, grouped_text, number_text
 from discreet.decide.evidence import Evidence
 from discreet.decide.json_data import cell_rows, original_data, release_data, sensitive_data
 from discreet.decide.policy import Policy, make_text
@@ -183,6 +183,15 @@ class Assessment(Recorded):
             rows.append(["of these known exactly", f"{self.evidence.known.count('exact', 'determined'):,}"])
         return rows
 
+    @staticmethod
+    def side_by_side(cells: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+        """Return cells as a table of texts: true and published figures, what a reader knows, and why it matters."""
+        header = ["sensitive cell", "true", "published", "a reader knows", "why"]
+        return header, [
+            [one["name"], number_text(one["original"]), grouped_text(one["published"]), one["known"], one["reason"]]
+            for one in cells
+        ]
+
     def __str__(self) -> str:
         """Return the verdict, the reasons and the worst cells."""
         parts = [f"{self.verdict.upper()}: {self.sentence}", *(f"- {one.text}" for one in self.checks)]
@@ -191,8 +200,7 @@ class Assessment(Recorded):
         parts += [self.rows_sentence] if self.rows_sentence else []
         cells = self.cells(10)
         if cells:
-            rows = [[one["name"], str(one["original"]), one["published"], one["known"], one["reason"]] for one in cells]
-            parts.append(columns(["sensitive cell", "true", "published", "a reader knows", "why"], rows, left=5))
+            parts.append(columns(*self.side_by_side(cells), left=5))
         return "\n".join(parts)
 
 

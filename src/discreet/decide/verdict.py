@@ -227,7 +227,8 @@ def _limits(case: Case, evidence: Evidence) -> list[Check]:
         bad, n = int(wrong.sum()), wrong.size
         text = f"the intervals of {_part(bad, n)} sensitive {_cells(n)} fall short of their protection levels"
         if not bad:
-            text = f"the intervals of all {n:,} sensitive {_cells(n)} reach their protection levels"
+            text = f"the intervals of all {n:,} sensitive cells reach their protection levels"
+            text = "the interval of the sensitive cell reaches its protection levels" if n == 1 else text
         brief = f"{_many(bad, 'misses its', 'miss their')} protection levels"
         checks.append(_counted("levels", f"{text} to {READERS[reader]}", wrong, evidence, reader, brief))
     return checks

@@ -18,7 +18,6 @@ from discreet.measures import entropy
 from discreet.measures.entropy import DEFAULT_WEIGHTS, Form, Grouping, check_form, check_weights
 from discreet.measures.risk_result import TERMS, Risk, Slices
 from discreet.reading.original import open_original
-from discreet.reading.published import open_released
 from discreet.reading.reading import Reading
 from discreet.table import Table
 from discreet.table.coarsen import coarsened_table, recoding_of
@@ -73,7 +72,11 @@ def risk(
     w = check_weights(weights)
     check_form(form)
     how = Reading.of(reading)
-    table, released = open_original(table, how).table(), open_released(released, how)
+    table = open_original(table, how).table()
+    if released is not None and not isinstance(released, Table | Release):
+        from discreet.reading.published import open_released
+
+        released = open_released(released, how)
     check_measurable(table)
     # A table of one dimension has slices of one cell each, which have no risk of their own.
     for name in slices or ():

@@ -133,11 +133,12 @@ def _example(how: Reading, name: str | None) -> Opened:
 
 def stated_method(given: object) -> str | None:
     """Return how the release in a file or frame was made, None if nothing in it says that it is one."""
-    from discreet.table.table_reader import method_of
+    if isinstance(given, str | Path):
+        from discreet.table.table_reader import method_of
+
+        return method_of(Path(given)) if os.path.isfile(given) else None
     from discreet.tabulation.sources import columns_of
 
-    if isinstance(given, str | Path):
-        return method_of(Path(given)) if os.path.isfile(given) else None
     return "its figures say how they were made" if PUBLISHED_AS in columns_of(given) else None
 
 
@@ -228,7 +229,7 @@ def _tabulated(records: object, how: Reading, progress: Progress | None) -> Open
             f"{strange} says how a table is read, but by= names columns of records; leave one of them out"
         )
     _refuse_counts(records, how)
-    given = {name: getattr(how, name) for name in (*COLUMNS, "value", "hierarchies", "top")}
+    given = {name: getattr(how, name) for name in (*COLUMNS, "value", "hierarchies", "top", "decimal")}
     given = {name: value for name, value in given.items() if value is not None}
     made = tabulate(
         str(records) if isinstance(records, Path) else records,
@@ -248,11 +249,12 @@ def _refuse_counts(records: object, how: Reading) -> None:
     from discreet.tabulation.sources import columns_of
 
     used = [how.by, *(getattr(how, name) for name in (*COLUMNS, "value"))]
-    if FIGURES[0] in columns_of(records, **how.text) and not any(_names(one, FIGURES[0]) for one in used):
+    counts = next((name for name in columns_of(records, **how.text) if name.casefold() == FIGURES[0]), None)
+    if counts is not None and not any(_names(one, counts) for one in used):
         where = f"{records}: " if isinstance(records, Path) else ""
         raise RequestError(
-            f"{where}column {FIGURES[0]!r} looks like the counts of a table, but by= counts rows as records; leave by "
-            f"out and name the dimensions (dimensions=, --dimensions), or add the column up (value={FIGURES[0]!r})"
+            f"{where}column {counts!r} looks like the counts of a table, but by= counts rows as records; leave by "
+            f"out and name the dimensions (dimensions=, --dimensions), or add the column up (value={counts!r})"
         )
 
 
@@ -268,7 +270,7 @@ def _names(given: object, column: str) -> bool:
 def counts_of(source: object, how: Reading, tops: Mapping[str, str] | None = None) -> Table:
     """Return the counts of a table in a file or frame."""
     same: dict[str, Any] = {"count": how.count, "dimensions": how.dimensions, "layout": how.layout}
-    same |= {"margins": how.margins, "total": how.total or None}
+    same |= {"margins": how.margins, "total": how.total or None, "decimal": how.decimal}
     if isinstance(source, str | Path):
         from discreet.table.table_reader import read_table
 

@@ -13,7 +13,7 @@ from discreet.table.columns import Margins
 from discreet.table.hierarchy import TOTAL
 from discreet.table.roles import FIGURES, Layout
 
-COLUMNS = ("contributor", "holding", "weight", "shadow", "missing", "outside", "negative", "decimal")
+COLUMNS = ("contributor", "holding", "weight", "shadow", "missing", "outside", "negative")
 """Options for records only."""
 TABLES = ("count", "layout", "margins", "dimensions", "impossible")
 """Options for tables only."""
@@ -91,7 +91,7 @@ class Reading:
         missing: what to do with records without a category.
         outside: what to do with codes that no hierarchy has.
         negative: what to do with negative contributions.
-        decimal: the decimal sign of records in a CSV file; found from the numbers by default.
+        decimal: the decimal sign of numbers that are texts; the other one of point and comma may separate thousands.
         response: the magnitude, where a tabulation has several.
     """
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.errors import DiscreetError, RequestError
-from discreet.table.roles import FIGURES, UNNAMED, looks_like_statistic
+from discreet.table.roles import UNNAMED, different_rows, figure_among, looks_like_statistic, numeric
 from discreet.tabulation.whose import NAMED
 
 MOST_CATEGORIES = 100
@@ -31,10 +31,9 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
     wide = [name for name, count in counts.items() if count > MOST_CATEGORIES]
     # A cross-table has a row for each category of its first column; records repeat themselves.
     if arrow.num_rows < 2 or counts[names[0]] == arrow.num_rows or not _repeats(arrow):
-        if set(FIGURES) & set(names):
+        if figure_among(names) is not None:
             raise error
-        hint = "if every row is a record, name the columns to count by (by=, --by)"
-        raise type(error)(f"{error}; {hint}") from None
+        raise type(error)(f"{error}; {_hint(arrow, counts)}") from None
     if wide:
         raise RequestError(
             f"{shown} looks like records, but column {wide[0]!r} has {counts[wide[0]]:,} different entries; name the "
@@ -55,9 +54,27 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
     return names
 
 
+def _hint(arrow: pa.Table, counts: Mapping[str, int]) -> str:
+    """Say how to read rows that may be records, by the columns that probably classify, are amounts, or say whose."""
+    half = min(MOST_CATEGORIES, arrow.num_rows // 2)
+    first, *others = counts
+    # A number of its own in the first column says which record it is.
+    numbers = [name for name in (*others, *([first] if counts[first] < arrow.num_rows else [])) if numeric(arrow[name])]
+    by = [name for name, count in counts.items() if count <= half and name not in numbers]
+    named = f"(by={by}, --by {shlex.quote(','.join(by))})" if by else "(by=, --by)"
+    amounts = [name for name in numbers if 2 * counts[name] > arrow.num_rows]
+    own = [name for name, count in counts.items() if count == arrow.num_rows and name not in numbers]
+    hint = f"if every row is a record, name the columns to count by {named}"
+    if by and amounts:
+        hint += f", and perhaps an amount to add up (value={amounts[0]!r}, --value {shlex.quote(amounts[0])})"
+        if own:
+            hint += f" and whose it is (contributor={own[0]!r}, --contributor {shlex.quote(own[0])})"
+    return hint
+
+
 def _repeats(arrow: pa.Table) -> bool:
     """Say whether some row occurs twice, as among records but not among the cells of a table."""
-    return bool(arrow.group_by(arrow.column_names).aggregate([]).num_rows < arrow.num_rows)
+    return bool(different_rows(arrow.columns) < arrow.num_rows)
 
 
 def note_of(by: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from discreet.core.json_types import Json, JsonObject
+from discreet.core.text import settings_text
 
 NAMES = {"method": "search", "form": "hidden figures as"}
 """Parameters whose own name says too little beside the method."""
@@ -58,8 +59,8 @@ def policy_rows(policy: JsonObject) -> list[tuple[str, str]]:
 
 
 def _protection(item: Mapping[str, object]) -> str:
-    rest = [f"{_words(name)} {_text(value)}" for name, value in item.items() if name != "name" and value is not None]
-    return ", ".join([str(item["name"]), *rest])
+    said = settings_text({name: value for name, value in item.items() if name != "name"})
+    return ", ".join(filter(None, (str(item["name"]), said)))
 
 
 def _record_rows(record: JsonObject) -> list[tuple[str, str]]:
@@ -86,4 +87,6 @@ def _text(value: object) -> str:
         return ", ".join(f"{_words(str(k))} {_text(v)}" for k, v in value.items())
     if isinstance(value, list | tuple):
         return ", ".join(_text(item) for item in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return f"{value:g}" if isinstance(value, float) else str(value)

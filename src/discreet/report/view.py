@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from discreet.core.errors import with_options
 from discreet.core.json_types import JsonObject
 from discreet.report.bars import SHOWN, TERMS, charts_of, whole
 from discreet.report.cells import LISTED, listed, packed, panel_rows, stated_once
@@ -118,7 +119,7 @@ def _loss_sentence(data: Mapping[str, object]) -> str:
 
 
 def _said(data: JsonObject, part: str) -> str:
-    return str((data.get(part) or {}).get("sentence", ""))
+    return with_options(str((data.get(part) or {}).get("sentence", "")))
 
 
 def _levels(data: JsonObject) -> bool:

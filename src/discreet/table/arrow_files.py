@@ -24,16 +24,20 @@ from discreet.core.errors import DataError, DiscreetError, LimitError, RequestEr
 from discreet.core.files import write_whole
 from discreet.core.formula_texts import DEFUSED, RUNS, armed, defused
 from discreet.core.numerics import IntArray
+from discreet.core.text import many
 from discreet.table.counts import Where, is_text
 from discreet.table.flagged_reader import plain_columns_of
 from discreet.table.grid import repeated
 from discreet.table.workbook_reader import workbook_tables
+from discreet.table.worksheet import cell_text, table_below
 
 Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
 Formulas: TypeAlias = Literal["defuse", "keep"]
 """What to do with texts that a spreadsheet would run."""
 FORMULA = re.compile(rb"<(\w+:)?f[\s/>]")
 """The beginning of a formula in a sheet."""
+BLANKS = "".join(chr(code) for code in range(0x3001) if chr(code).isspace())
+"""What may be around the names and entries of a CSV file without being a part of them."""
 LARGEST = 512 * 2**20
 """The most bytes that a workbook may unpack to: a round figure that keeps a crafted archive from filling memory."""
 
@@ -100,8 +104,8 @@ def read_arrow_rows(
     if suffix == ".parquet":
         return _refuse_columns(_parquet(content, file), file), lambda row: f"row {row + 1}"
     if suffix == ".xlsx":
-        found = _sheet(content, file, sheet, header_row)
-        return _refuse_columns(found, file), lambda row: f"row {row + 1 + (header_row or 1)}"
+        found, where = _sheet(content, file, sheet, header_row)
+        return _refuse_columns(found, file), where
     text = CsvText.of(content, file, encoding, delimiter, skipped=(header_row or 1) - 1)
     return plain_columns_of(text.columns(), file), lambda row: f"line {text.line(row)}"
 
@@ -140,7 +144,7 @@ def _parquet(content: bytes, file: Path) -> pa.Table:
         raise DataError(f"{file} is not a whole Parquet file ({reason}); write it again") from None
 
 
-def _sheet(content: bytes, file: Path, named: str | None, header_row: int | None) -> pa.Table:
+def _sheet(content: bytes, file: Path, named: str | None, header_row: int | None) -> tuple[pa.Table, Where]:
     """Return a sheet, the only one with anything in it if none is named: names from its header, all else as text."""
     whole = sheet_rows(content, file)
     if named is not None:
@@ -153,28 +157,24 @@ def _sheet(content: bytes, file: Path, named: str | None, header_row: int | None
                 f"{file} holds {len(tables)} published tables; audit them (discreet audit {file.name}), or save the "
                 "one that is meant in a file of its own"
             )
-        return tables[0]
-    below = (header_row or 1) - 1
-    sheets = {
-        title: [row for row in rows[below:] if any(cell is not None for cell in row)] for title, rows in whole.items()
-    }
-    filled = [title for title, found in sheets.items() if found]
+        return tables[0], lambda row: f"row {row + 2}"
+    filled = {title: rows for title, rows in whole.items() if any(any(map(cell_text, row)) for row in rows)}
     if not filled:
         raise DataError(f"{file} is empty; a table needs at least one cell")
     if len(filled) > 1:
+        titles = list(filled)
         raise DataError(
-            f"{file} has {len(filled)} sheets with something in them ({', '.join(map(repr, filled[:5]))}); say which "
-            f"one is meant (sheet={filled[0]!r}, --sheet {filled[0]!r})"
+            f"{file} has {len(filled)} sheets with something in them ({', '.join(map(repr, titles[:5]))}); say which "
+            f"one is meant (sheet={titles[0]!r}, --sheet {titles[0]!r})"
         )
-    rows = sheets[filled[0]]
-    names = ["" if cell is None else str(cell).strip() for cell in rows[0]]
-    while names and not names[-1]:
-        names.pop()
-    texts = [[cell_text(cell) for cell in row[: len(names)]] + [""] * (len(names) - len(row)) for row in rows[1:]]
-    if not names or not texts:
-        raise DataError(f"{file} has no rows below its header; a table needs at least one cell")
-    arrays = [pa.array(column, pa.string()) for column in zip(*texts, strict=True)]
-    return pa.Table.from_arrays(arrays, names=names)
+    (rows,) = filled.values()
+    first = next(r for r, row in enumerate(rows) if any(map(cell_text, row)))
+    top = first if header_row is None else header_row - 1
+    found = table_below(rows, top, str(file)) if top < len(rows) else None
+    if found is None or not found.names or not found.rows:
+        raise DataError(f"{file} has no rows below its header, row {top + 1}; a table needs at least one cell")
+    arrays = [pa.array(column, pa.string()) for column in zip(*found.rows, strict=True)]
+    return pa.Table.from_arrays(arrays, names=found.names), lambda row: f"row {found.numbers[row]}"
 
 
 def sheet_rows(content: bytes, file: Path) -> dict[str, list[tuple[Any, ...]]]:
@@ -218,13 +218,6 @@ def _refuse_formulas(values: Any, formulas: Any, file: Path) -> None:
                     )
 
 
-def cell_text(cell: object) -> str:
-    """Return a cell of a workbook as a CSV file would hold it."""
-    if isinstance(cell, float) and cell.is_integer():
-        return str(int(cell))
-    return "" if cell is None else str(cell).strip()
-
-
 @dataclass(frozen=True)
 class CsvText:
     """A CSV file in memory."""
@@ -247,7 +240,7 @@ class CsvText:
         return cls(file, text, separator, skipped)
 
     def columns(self) -> pa.Table:
-        """Return every column as texts."""
+        """Return every column as texts, without the blanks around them."""
         import pyarrow.csv as pcsv
 
         names = self.header()
@@ -260,17 +253,25 @@ class CsvText:
         read = pcsv.ReadOptions(use_threads=False, block_size=1 << 24)
         quoted = '"' in self.text
         parse = pcsv.ParseOptions(delimiter=self.separator, newlines_in_values=quoted, invalid_row_handler=note)
-        convert = pcsv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()), strings_can_be_null=False)
+        convert = pcsv.ConvertOptions(
+            column_types=dict.fromkeys(next(self._rows())[1], pa.string()), strings_can_be_null=False
+        )
         try:
             found = pcsv.read_csv(pa.BufferReader(self.text.encode()), read, parse, convert)
+            found = pa.Table.from_arrays([pc.utf8_trim(one, BLANKS) for one in found.columns], names=names)
             return _taken_off(found) if "'" in self.text else found
         except pa.ArrowException as error:
             if bad:
                 row = bad[0]
+                line, has, wanted = self.line(row.number - 2), row.actual_columns, row.expected_columns
+                where = (
+                    f"say where the header is if titles are above it (header_row={line}, --header-row {line})"
+                    if has > wanted
+                    else "take notes below the table out of the file"
+                )
                 raise DataError(
-                    f"{self.file}: line {self.line(row.number - 2)} has {row.actual_columns} fields, but the header "
-                    f"has {row.expected_columns}; give every row as many, quote fields that hold a separator, and say "
-                    "where the header is if titles are above it (header_row=, --header-row)"
+                    f"{self.file}: line {line} has {many(has, 'field')}, but the header has {wanted}; give "
+                    f"every row as many, quote fields that hold a separator, and {where}"
                 ) from None
             raise DataError(
                 f"{self.file} is not a readable CSV file ({str(error).splitlines()[0]}); check its quotes"
@@ -287,8 +288,9 @@ class CsvText:
     def header(self) -> list[str]:
         """Return the names of the columns, which must be distinct."""
         line, names = next(self._rows())
+        names = [name.strip(BLANKS) for name in names]
         for position, name in enumerate(names, start=1):
-            if not name.strip() and position > 1:
+            if not name and position > 1:
                 raise DataError(f"{self.file}: column {position} has no name in line {line}; name every column")
         if (twice := repeated(names)) is not None:
             raise DataError(f"{self.file}: two columns are called {twice!r}; every column needs a name of its own")

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 Where: TypeAlias = Callable[[int], str]
 """Names the place of a row or cell in messages."""
+GAPS = r" \x{a0}\x{202f}\x{2009}'’"
+"""What separates thousands and can be nothing else."""
+AMOUNTS = (
+    "counts are integers, and amounts are judged by who contributed what: give their records (by=, value= and "
+    "contributor=; --by, --value and --contributor)"
+)
 LARGEST = 2**62
 """Counts and their sum stay below this, and so add up exactly in 64 bits."""
 
@@ -35,7 +41,7 @@ def whole_counts(figures: npt.NDArray[Any], where: Where) -> IntArray:
         checks += [
             (np.isnan(figures), "is missing (NaN); write 0 if nobody is in the cell"),
             (np.isinf(figures), "is infinite; counts are integers"),
-            (figures != np.floor(figures), "is fractional; counts are integers"),
+            (figures != np.floor(figures), f"is fractional; {AMOUNTS}"),
             (np.abs(figures) > 2.0**53, "is too large to be an exact count; give integers, not floats"),
         ]
     elif figures.dtype.kind == "u":
@@ -69,8 +75,11 @@ def _plain_numbers(figures: npt.NDArray[Any], where: Where) -> npt.NDArray[Any]:
     return np.array(values)
 
 
-def counts_from_arrow(column: pa.ChunkedArray, where: Where) -> npt.NDArray[Any]:
-    """Return an Arrow column of counts as numbers; texts must be integers."""
+def counts_from_arrow(column: pa.ChunkedArray, where: Where, decimal: str | None = None) -> npt.NDArray[Any]:
+    """Return an Arrow column of counts as numbers; texts must be integers.
+
+    If it is said which of point and comma is the decimal sign, the other one may separate thousands.
+    """
     import pyarrow as pa
 
     kind = column.type
@@ -80,7 +89,7 @@ def counts_from_arrow(column: pa.ChunkedArray, where: Where) -> npt.NDArray[Any]
     if pa.types.is_decimal(kind):
         column, kind = column.cast(pa.string()), pa.string()
     if is_text(kind):
-        return _parse_counts(column.cast(pa.string()), where)
+        return _parse_counts(column.cast(pa.string()), where, decimal)
     if column.null_count and not pa.types.is_floating(kind):
         row = column.is_null().index(True).as_py()
         raise DataError(f"{where(row)}: count is missing; write 0 if nobody is in the cell")
@@ -120,23 +129,27 @@ def amounts_from_arrow(column: pa.ChunkedArray, what: str, where: Where) -> Floa
     return numpy_from_arrow(column.cast(pa.float64()))
 
 
-def _parse_counts(column: pa.ChunkedArray, where: Where) -> IntArray:
+def _parse_counts(column: pa.ChunkedArray, where: Where, decimal: str | None) -> IntArray:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     text = pc.utf8_trim_whitespace(column.fill_null("") if column.null_count else column)
-    whole = pc.match_substring_regex(text, r"^\+?[0-9]{1,18}(\.0*)?$")
+    whole = pc.match_substring_regex(text, rf"^\+?[0-9]{{1,18}}([{decimal or '.'}]0*)?$")
     if not pc.all(whole).as_py():
         # A space or an apostrophe between groups of three digits can only separate thousands.
-        grouped = pc.match_substring_regex(text, r"^[0-9]{1,3}([ \x{a0}\x{202f}\x{2009}'’][0-9]{3}){1,5}$")
+        gap = GAPS + {None: "", ".": ",", ",": "."}[decimal]
+        grouped = pc.match_substring_regex(text, rf"^[0-9]{{1,3}}([{gap}][0-9]{{3}}){{1,5}}$")
         text = pc.if_else(grouped, pc.replace_substring_regex(text, r"[^0-9]", ""), text)
         whole = pc.or_(whole, grouped)
+    elif decimal is None and not pc.all(pc.match_substring(text, ".")).as_py():
+        # Numbers of which all have decimals may have three; 1.000 beside 250 may be a thousand.
+        whole = pc.and_(whole, pc.invert(pc.match_substring_regex(text, r"^[1-9][0-9]{0,2}\.000$")))
     if not pc.all(whole).as_py():
         row = whole.index(False).as_py()
         more = pc.sum(pc.invert(whole)).as_py() - 1
         others = f" (and {more:,} more such rows)" if more else ""
         raise DataError(f"{where(row)}: count {_reason(text[row].as_py())}{others}")
-    digits = pc.replace_substring_regex(text, r"^\+|\.0*$", "")
+    digits = pc.replace_substring_regex(text, r"^\+|[.,]0*$", "")
     return numpy_from_arrow(digits.cast(pa.int64()))
 
 
@@ -151,8 +164,12 @@ def _reason(text: str) -> str:
     value = _number(text)
     if not text:
         return "is empty; write 0 if nobody is in the cell"
-    if value is None and re.fullmatch(r"[0-9]{1,3}(,[0-9]{3})+", text):
-        return f"is {text!r}; write it without the comma, which could separate thousands or decimals"
+    if doubt := re.fullmatch(r"[1-9][0-9]{0,2}([.,])[0-9]{3}(\1[0-9]{3})*", text):
+        sign, other = ("comma", ".") if doubt[1] == "," else ("point", ",")
+        return (
+            f"is {text!r}, where the {sign} could separate thousands or decimals; if it separates thousands, say that "
+            f"the decimal sign is the other one (decimal={other!r}, --decimal {other})"
+        )
     if value is None:
         return (
             f"is {text!r}, which is not a number; give integers without separators "
@@ -168,4 +185,4 @@ def _reason(text: str) -> str:
         return f"is {text}, which is too large; counts have at most 18 digits"
     if value == math.floor(value):
         return f"is {text!r}, which is not written as an integer; write its digits only"
-    return f"is {text}, which is fractional; counts are integers"
+    return f"is {text}, which is fractional; {AMOUNTS}"

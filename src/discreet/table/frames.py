@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -28,6 +29,7 @@ class TableOptions(TypedDict, total=False):
     total: str | None
     totals: Mapping[str, str] | None
     margins: Margins
+    decimal: str | None
 
 
 def frequencies_from_frame(frame: object, **reading: Unpack[TableOptions]) -> Frequencies:
@@ -78,22 +80,25 @@ def frequencies_from_arrow(
     total: str | None = "Total",
     totals: Mapping[str, str] | None = None,
     margins: Margins = "check",
+    decimal: str | None = None,
 ) -> Frequencies:
     """Count the cells of an Arrow table; `where` names the place of a row in messages."""
+    if decimal not in (".", ",", None):
+        raise RequestError(f"decimal is {decimal!r}; it is '.' or ','")
     if margins not in ("check", "recompute"):
         raise RequestError(f"margins is {margins!r}; it is 'check' or 'recompute'")
     if arrow.num_rows == 0:
         raise DataError("there are no rows; a table needs at least one cell")
     given = None if count == FIGURES[0] else count
-    found = roles(arrow, figure=given, dimensions=dimensions, layout=layout, total=total)
+    found = roles(arrow, figure=given, dimensions=dimensions, layout=layout, total=total, decimal=decimal)
     possible = None
     if found.figure is None:
-        columns, counts, where = unpivot(arrow, dimensions, where)
+        columns, counts, where = unpivot(arrow, dimensions, where, partial(counts_from_arrow, decimal=decimal))
     else:
         if not set(ENDS) & set(found.dimensions):
             _refuse_intervals(arrow, where)
         columns = {name: coded_arrow(name, arrow[name], where) for name in found.dimensions}
-        counts = counts_from_arrow(arrow[found.figure], where)
+        counts = counts_from_arrow(arrow[found.figure], where, decimal)
         possible = possible_from_arrow(arrow, found.dimensions, where)
     return frequencies_from_columns(
         columns, counts, where=where, total=total, totals=totals, margins=margins, possible=possible

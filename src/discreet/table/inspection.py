@@ -19,7 +19,7 @@ from discreet.table.cell_forms import confirmations, form_of, is_written
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.release_reader import read_release
-from discreet.table.roles import FIGURES, MARKS, PUBLISHED_AS, STATES, roles
+from discreet.table.roles import FIGURES, MARKS, PUBLISHED_AS, STATES, different_rows, roles
 from discreet.table.statistic import OTHER
 from discreet.table.table_reader import has_note, is_tabulated, note_of, read_tabulation
 from discreet.table.unmarked_totals import CODED, named_like_a_total
@@ -236,10 +236,7 @@ def _recognise(arrow: pa.Table, found: Sequence[InspectedColumn]) -> tuple[Conte
 
 
 def _unique(arrow: pa.Table, chosen: Sequence[InspectedColumn]) -> bool:
-    if not chosen:
-        return False
-    groups = arrow.select([one.name for one in chosen]).group_by([one.name for one in chosen]).aggregate([])
-    return bool(groups.num_rows == arrow.num_rows)
+    return bool(chosen) and different_rows([arrow[one.name] for one in chosen]) == arrow.num_rows
 
 
 def _cells(file: Path, content: Content, options: Mapping[str, str], encoding: str) -> dict[str, Json]:

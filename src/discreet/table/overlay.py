@@ -18,6 +18,9 @@ from discreet.table.space import AdditiveAxis, Space, covered
 AT_ONCE = 4_000_000
 """How many figures are added up at once: 32 MB."""
 
+LATE = 1e-9
+"""Two sums that differ by less than this share of them differ by rounding: a round choice."""
+
 
 class Overlay:
     """Ranges of positions while published tables are joined.
@@ -122,9 +125,18 @@ class Overlay:
                 f"{part.name}: cell {part.describe(row)} is {part.text(row)}, outside the range from {self.lower[at]} "
                 f"to {self.upper[at]} that every value lies in"
             )
-        raise DataError(
+        told = (
             f"cell {part.describe(row)} is {part.text(row)} in {part.name}, but {other.text(int(self.row[at]))} in "
-            f"{other.name}; correct one of them, or, where one is a total of some categories only, give that a code of "
+            f"{other.name}"
+        )
+        here, there = (one.values[i] / 10**one.decimals for one, i in ((part, row), (other, int(self.row[at]))))
+        if part.decimals and abs(here - there) < LATE * abs(here):
+            raise DataError(
+                f"{told}: they differ in a late decimal, as sums of amounts with many decimals do; round the amounts "
+                "of the records (in a plan, decimals = 2 under [records]), or correct one of them"
+            )
+        raise DataError(
+            f"{told}; correct one of them, or, where one is a total of some categories only, give that a code of "
             "its own and say so (Tabulation.as_part, Hierarchy.as_part, --part)"
         )
 

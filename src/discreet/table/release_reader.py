@@ -34,7 +34,7 @@ from discreet.table.release_writer import (
     groups_from_text,
     kind_from_text,
 )
-from discreet.table.roles import BESIDE, ENDS, FIGURES, MARKS, PUBLISHED_AS, STATES, Layout, roles
+from discreet.table.roles import BESIDE, ENDS, FIGURES, MARKS, PUBLISHED_AS, STATES, Layout, figure_among, roles
 from discreet.table.statistic import Statistic, statistics_of
 from discreet.table.statistic_reader import (
     SIGNS,
@@ -362,7 +362,7 @@ def _columns(arrow: pa.Table, where: Where, how: ReleaseOptions, definitions: Ma
     dimensions, total = how.get("dimensions"), how.get("total", TOTAL)
     wide = how.get("layout") == "wide" or any(one.ending for one in definitions.values())
     names = [str(name) for name in arrow.column_names]
-    figure = how.get("value") or next((name for name in FIGURES if name in names), None)
+    figure = how.get("value") or figure_among(names)
     taken = taken_out(arrow, definitions, None if wide else figure or "", dimensions or names[:1])
     read = roles(
         taken.plain,

@@ -28,8 +28,6 @@ from discreet.table.kinds import SUPPRESSED, Kind
 from discreet.table.presentation import PLAIN, Presentation
 from discreet.table.roles import BESIDE, ENDS, PUBLISHED_AS, STATES
 from discreet.table.statistic import Statistic
-from discreet.table.tab_writer import tab_files, write_tab_files
-from discreet.table.workbook_writer import workbook
 
 SCHEMA = 1
 """The version of the note that a Parquet file of a release carries."""
@@ -66,10 +64,14 @@ def write_figures(
     only = inner if len(parts) == 1 else None
     notes = [{"kind": "release", "schema": SCHEMA, **about, **_note(part, others, value, only)} for part in parts]
     if form == "xlsx":
+        from discreet.table.workbook_writer import workbook
+
         book = workbook(parts, others, notes, style, defuse=formulas == "defuse")
         write_whole(file, lambda temporary: temporary.write_bytes(book))
         return (file,)
     if form == "tab":
+        from discreet.table.tab_writer import tab_files, write_tab_files
+
         checked = [tab_files(part, name, about) for name, part in zip(names, parts, strict=True)]
         return tuple(write_tab_files(found) for found in checked)
     shown = {"parquet": None, "csv": style.symbols.get("suppressed", mark)}.get(form, "")

@@ -10,18 +10,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from shlex import quote
 from typing import Literal, TypeAlias
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, RequestError, nearest, require
+from discreet.core.numerics import IntArray
 from discreet.table.grid import repeated
 
 Layout: TypeAlias = Literal["auto", "long", "wide"]
 
 FIGURES = ("count", "value", "freq", "figure")
-"""Names of the column of figures of a long file, if none is given."""
+"""Names of the column of figures of a long file, if none is given; in any case, as in Count."""
 POSSIBLE = "possible"
 """The column of a long frame that is false at structural zeros; there only when the table has some."""
 PUBLISHED_AS = "published_as"
@@ -46,7 +49,7 @@ ENDINGS = ("prozent", "anteil", "quote", "mittelwert", "durchschnitt")
 UNNAMED = re.compile(r"\s*(Unnamed: ?\d+.*|__index_level_\d+__)?")
 SIGNED = r"[<>≤≥~(\[€$£]*\s*[+\-−]?"
 AFTER = r"\s*([%‰€$£]|\s[^\d\s.,]{1,4})?[)\]*†‡#]*"
-NUMBER = rf"^{SIGNED}[0-9]+([.,' ][0-9]+)*([eE][+-]?[0-9]+)?{AFTER}$"
+NUMBER = rf"^{SIGNED}[0-9]+([.,' \x{{a0}}\x{{202f}}][0-9]+)*([eE][+-]?[0-9]+)?{AFTER}$"
 """A number, with the signs, units and flags that people write beside it."""
 GAP = r"^(?i:[^\pL\d]*|n/?a|nan|none|null)$"
 """What replaces a missing number: no letter and no digit, or a word for it."""
@@ -65,6 +68,19 @@ class Roles:
     dimensions: tuple[str, ...] = ()
 
 
+def figure_among(names: Sequence[str]) -> str | None:
+    """Return the column that is called like figures, exactly so or in another case; None where there is none.
+
+    >>> figure_among(["age", "Count"]), figure_among(["Value", "count"]), figure_among(["age", "COUNT", "Count"])
+    ('Count', 'count', None)
+    """
+    for name in FIGURES:
+        alike = [one for one in names if one.casefold() == name]
+        if name in alike or len(alike) == 1:
+            return name if name in alike else alike[0]
+    return None
+
+
 def check_layout(layout: str) -> None:
     """Refuse a layout that does not exist."""
     if layout not in ("auto", "long", "wide"):
@@ -79,10 +95,12 @@ def roles(
     layout: Layout = "auto",
     total: str | None = "Total",
     marks: Sequence[str] = MARKS,
+    decimal: str | None = None,
 ) -> Roles:
     """Say what every column is, or refuse to guess.
 
     Without a name, the column of figures is one of :data:`FIGURES`. If dimensions are named, other columns are ignored.
+    If the decimal sign is stated, points and commas do not make a statistic of a column.
 
     >>> roles(pa.table({"age": ["0-9", "10-19"], "count": [3, 4]}))
     Roles(figure='count', dimensions=('age',))
@@ -93,11 +111,11 @@ def roles(
     names = [str(name) for name in arrow.column_names]
     if (twice := repeated(names)) is not None:
         raise DataError(f"two columns are called {twice!r}; every column needs a name of its own")
-    found = figure or next((name for name in FIGURES if name in names), None)
+    found = figure or figure_among(names)
     aside = _Aside(arrow, names, total, marks)
     if layout == "wide" or (layout == "auto" and figure is None and aside.crossed(found)):
         if dimensions is None:
-            aside.check_wide(stated=layout == "wide")
+            aside.check_wide(stated=layout == "wide", signs=decimal is not None)
         return Roles()
     if found is None or found not in names:
         raise RequestError(
@@ -154,7 +172,7 @@ class _Aside:
         distinct = pc.count_distinct(labels, mode="all").as_py()
         return distinct == len(labels) and all(_some(_texts(column, ()), NUMBER) for column in self.arrow.columns[1:])
 
-    def check_wide(self, *, stated: bool) -> None:
+    def check_wide(self, *, stated: bool, signs: bool) -> None:
         r"""Refuse columns of a cross-table that are not categories; a first header ``a\b`` says that all are."""
         if "\\" in self.names[0]:
             return
@@ -164,7 +182,7 @@ class _Aside:
         if stated:
             return
         figures = self.names[1:]
-        broken = [name for name in figures if _broken(self.arrow[name], self.beside)]
+        broken = [] if signs else [name for name in figures if _broken(self.arrow[name], self.beside)]
         odd = [name for name in figures if called_statistic(name)] or (broken if len(broken) < len(figures) else [])
         if odd:
             raise RequestError(
@@ -172,7 +190,11 @@ class _Aside:
                 "say of a release which columns hold statistics (statistics=, --statistic 'pct=percentage, "
                 "over=column, ending=%'), leave it out of the file (what is left out is not judged), or say that every "
                 "column but the first is a category (layout='wide', --layout wide)"
-                + ("" if called_statistic(odd[0]) else "; where a point separates thousands, write numbers without it")
+                + (
+                    ""
+                    if called_statistic(odd[0])
+                    else "; where a point separates thousands, say so (decimal=',', --decimal ,)"
+                )
             )
 
     def is_index(self, name: str, dimensions: Sequence[str]) -> bool:
@@ -245,8 +267,7 @@ class _Aside:
 
     def _distinct(self, names: Sequence[str]) -> int:
         """Return how many different rows some columns have."""
-        plain = pa.Table.from_arrays([_plain(self.arrow[name]) for name in names], names=list(names))
-        return int(plain.group_by(list(names)).aggregate([]).num_rows)
+        return different_rows([self.arrow[name] for name in names])
 
     def _refuse_unnamed(self, i: int, rest: str) -> None:
         shown = f" ({self.names[i]!r})" if self.names[i].strip() else ""
@@ -291,9 +312,7 @@ def called_statistic(name: str) -> bool:
 def _proposed(arrow: pa.Table, names: Sequence[str]) -> str:
     """Return how to name the column of counts: the only one behind the first that holds numbers, if there is one."""
     held = [name for name in names[1:] if numeric(arrow[name])]
-    return (
-        f"(count={held[0]!r}, --count {held[0]})" if len(held) == 1 and held[0].isidentifier() else "(count=, --count)"
-    )
+    return f"(count={held[0]!r}, --count {quote(held[0])})" if len(held) == 1 else "(count=, --count)"
 
 
 def numeric(column: pa.ChunkedArray, beside: Sequence[str] = MARKS) -> bool:
@@ -344,6 +363,23 @@ def _texts(column: pa.ChunkedArray, beside: Sequence[str]) -> pa.Array:
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+
+
+def different_rows(columns: Sequence[pa.ChunkedArray]) -> int:
+    """Return how many different rows some columns have.
+
+    >>> different_rows([pa.chunked_array([["a", "a", None, None]]), pa.chunked_array([[1, 1, 1, 2]])])
+    3
+    """
+    # Not by Arrow's own grouping and conversion: they import pandas, which takes longer than reading a small table.
+    rows: IntArray = np.zeros(len(columns[0]), np.int64)
+    number = 0
+    for column in columns:
+        coded = pc.dictionary_encode(_plain(column).combine_chunks(), null_encoding="encode")
+        rows = rows * len(coded.dictionary) + np.from_dlpack(coded.indices).astype(np.int64)
+        both = pc.dictionary_encode(pa.Array.from_buffers(pa.int64(), rows.size, [None, pa.py_buffer(rows)]))
+        rows, number = np.from_dlpack(both.indices).astype(np.int64), len(both.dictionary)
+    return number
 
 
 def _numbers_rows(column: pa.ChunkedArray) -> bool:

@@ -119,7 +119,7 @@ class Table(Frequencies):
         Args:
             frame: *long*, with one column per dimension and a column of counts, or *wide*, a labelled
                 cross-table whose first column (or pandas index) holds the row labels.
-            **reading: ``dimensions``, ``count``, ``layout``, ``total``, ``totals`` and ``margins``, as
+            **reading: ``dimensions``, ``count``, ``layout``, ``total``, ``totals``, ``margins`` and ``decimal``, as
                 :func:`discreet.read_table` takes them.
 
         >>> import pandas as pd

@@ -5,20 +5,19 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import DataError, DiscreetError, RequestError
 from discreet.core.files import write_text, write_whole
-from discreet.table.arrow_files import cell_text, read_arrow, sheet_rows
+from discreet.table.arrow_files import read_arrow, sheet_rows
+from discreet.table.worksheet import Row, cell_text, header_row, table_below
 
 SHOWN_ROWS, SHOWN_COLUMNS = 14, 12
 """How much of a sheet is shown to choose its header from."""
 MOST = 1_048_576 - 1
 """The most rows of a sheet below its header."""
-
-Row = tuple[Any, ...]
 
 
 def perform(arguments: list[str], listener: Callable[[int, int, str], None]) -> tuple[int, str, str]:
@@ -26,7 +25,8 @@ def perform(arguments: list[str], listener: Callable[[int, int, str], None]) -> 
     try:
         return 0, json.dumps(TASKS[arguments[0]](*arguments[1:]), allow_nan=False), ""
     except (DiscreetError, OSError) as error:
-        return 2, "", str(error)
+        # The page has a field for the row, and no arguments.
+        return 2, "", str(error).partition(" (header_row=")[0]
 
 
 def sheets_of(name: str) -> dict[str, Any]:
@@ -42,7 +42,7 @@ def sheets_of(name: str) -> dict[str, Any]:
 
 
 def sheet_table(name: str, sheet: str, header: str, output: str) -> dict[str, Any]:
-    """Write the table of a sheet as CSV: names from its header row, then all rows to the first empty one."""
+    """Write the table of a sheet as CSV: names from its header row, then its rows, without the notes below them."""
     books = _book(name)
     if sheet not in books:
         raise RequestError(f"{name} has no sheet {sheet!r}; it has {', '.join(map(repr, books))}")
@@ -50,32 +50,13 @@ def sheet_table(name: str, sheet: str, header: str, output: str) -> dict[str, An
     top = int(header) - 1
     if not 0 <= top < len(rows):
         raise RequestError(f"row {header} is not a row of {sheet!r}, which has {len(rows)}; choose another")
-    columns = [k for k, cell in enumerate(rows[top]) if cell_text(cell)]
-    below = rows[top + 1 :]
-    end = next((r for r, row in enumerate(below) if not _filled(row)), len(below))
-    if not columns or not end:
+    found = table_below(rows, top, f"sheet {sheet!r}")
+    if not found.names or not found.rows:
         raise DataError(f"row {header} of {sheet!r} has no rows below it; choose the row with the names of the columns")
-    unnamed = set(range(max(map(len, rows)))) - set(columns)
-    for number, row in enumerate(below[:end], start=top + 2):
-        if any(cell_text(row[k]) for k in unnamed if k < len(row)):
-            raise DataError(f"row {number} of {sheet!r} fills a column that row {header} does not name; name it there")
     stream = io.StringIO()
-    csv.writer(stream, lineterminator="\n").writerows(
-        [cell_text(row[k]) if k < len(row) else "" for k in columns] for row in rows[top : top + 1 + end]
-    )
+    csv.writer(stream, lineterminator="\n").writerows([found.names, *found.rows])
     write_text(output, stream.getvalue())
-    return {"name": output, "rows": end, "left_out": sum(_filled(row) for row in below[end:])}
-
-
-def header_row(rows: Sequence[Row]) -> int:
-    """Return the row that is probably the header: the first one as wide as what is below it.
-
-    >>> header_row([("Table 1", None), (None, None), ("area", "count"), ("n", 3)])
-    2
-    """
-    widths = [sum(bool(cell_text(cell)) for cell in row) for row in rows]
-    usual = max(widths, default=0)
-    return next((r for r, width in enumerate(widths) if width == usual), 0)
+    return {"name": output, "rows": len(found.rows), "left_out": found.notes}
 
 
 def excel(name: str, output: str) -> dict[str, Any]:

@@ -178,7 +178,7 @@ class DuckDbSession(EngineSession):
             )
         raise DataError(
             f"{place}: {column!r} is {value!r}, which is not a number; correct it"
-            + (", or state the decimal sign (decimal=',', --decimal ,)" if "," in str(value) else "")
+            + (", or say which sign is decimal (decimal=',' or '.'; --decimal , or .)" if "," in str(value) else "")
         )
 
     def _refuse_infinite(self, column: str) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.core.errors import DataError, RequestError
+from discreet.table.arrow_files import BLANKS
 from discreet.tabulation.engine import check_columns, check_types
 from discreet.tabulation.sources import Source, csv_head, csv_line, utf8_copy
 from discreet.tabulation.spec import TableSpec
@@ -19,6 +20,8 @@ NUMBERS = (*WHOLE, *(f"U{kind}" for kind in WHOLE), "FLOAT", "DOUBLE", "DECIMAL"
 TEXTS = ("VARCHAR", "ENUM")
 COMMA, THOUSANDS = "[-+]?[0-9]*,[0-9]+", "[-+]?[1-9][0-9]{0,2},[0-9]{3}"
 """Numbers with a decimal comma, and those among them in which it may separate thousands."""
+GROUPED = {sign: rf"[-+]?[0-9]{{1,3}}([{other}][0-9]{{3}})+" for sign, other in ((".", ","), (",", "."))}
+"""Numbers in groups of three digits, by the decimal sign that they may have."""
 
 
 def quoted(name: str) -> str:
@@ -44,7 +47,7 @@ class Input:
     source: Source
     types: Mapping[str, str]
     separators: Mapping[Path, str] = field(default_factory=dict)
-    decimals: dict[str, str] = field(default_factory=dict)
+    decimals: dict[str, str | None] = field(default_factory=dict)
 
     def is_number(self, column: str) -> bool:
         """Say whether a column holds numbers, not texts of them."""
@@ -59,24 +62,42 @@ class Input:
         if self.is_number(column):
             return f"CAST({quoted(column)} AS DOUBLE)"
         text = f"trim(CAST({quoted(column)} AS VARCHAR))"
-        if (self.source.decimal or self._decimal(column)) == ",":
+        stated = self.source.decimal or self._decimal(column)
+        if stated is not None:
+            other = "," if stated == "." else "."
+            # What is not in groups of three digits keeps its sign, and is no number then.
+            grouped = f"regexp_full_match({text}, {literal(GROUPED[stated] + f'([{stated}][0-9]*)?')})"
+            text = f"CASE WHEN {grouped} THEN replace({text}, '{other}', '') ELSE replace({text}, '{other}', '?') END"
             text = f"replace({text}, ',', '.')"
         # Other programs write NaN for what is missing; it is not a number.
         return f"TRY_CAST(nullif({text}, '') AS DOUBLE)"
 
-    def _decimal(self, column: str) -> str:
-        """Return the decimal sign of a column of texts: a comma where it can be nothing else.
+    def _decimal(self, column: str) -> str | None:
+        """Return the decimal sign of a column of texts where it can be nothing else, None where no number needs one.
 
-        In 1,234 it may separate thousands. Then, and where points occur beside commas, numbers with commas are refused.
+        In 1.234,5 and in 1,234.5 the last sign is decimal. In 1,234 the comma may separate thousands: then, and where
+        points occur beside commas otherwise, numbers with commas are refused.
         """
         if column not in self.decimals:
             text = f"trim(CAST({quoted(column)} AS VARCHAR))"
-            ((commas, points, clear),) = self.connection.execute(
-                f"SELECT count(*) FILTER (contains({text}, ',')), count(*) FILTER (contains({text}, '.')), "
-                f"count(*) FILTER (regexp_full_match({text}, {literal(COMMA)}) "
-                f"AND NOT regexp_full_match({text}, {literal(THOUSANDS)})) FROM src"
+            both = [
+                f"count(*) FILTER (regexp_full_match({text}, {literal(GROUPED[sign] + f'[{sign}][0-9]+')}))"
+                for sign in ".,"
+            ]
+            ((commas,),) = self.connection.execute(
+                f"SELECT count(*) FILTER (contains({text}, ',')) FROM src"
             ).fetchall()
-            self.decimals[column] = "," if commas and not points and clear else "."
+            if not commas:
+                self.decimals[column] = None
+                return None
+            ((points, clear, point, comma),) = self.connection.execute(
+                f"SELECT count(*) FILTER (contains({text}, '.')), "
+                f"count(*) FILTER (regexp_full_match({text}, {literal(COMMA)}) "
+                f"AND NOT regexp_full_match({text}, {literal(THOUSANDS)})), {', '.join(both)} FROM src"
+            ).fetchall()
+            found = {",": comma or (clear and not points), ".": point}
+            signs = [sign for sign, shown in found.items() if shown]
+            self.decimals[column] = signs[0] if len(signs) == 1 else None
         return self.decimals[column]
 
     def place(self, condition: str) -> str:
@@ -176,7 +197,8 @@ def _load_csv(connection: Any, source: Source, spec: TableSpec, folder: Path) ->
             needed = [*dict.fromkeys(column for column, _ in spec.roles()), *suspects(header, spec)]
         text = utf8_copy(path, source.encoding, folder / f"{number}.csv")
         columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in header)
-        select = ", ".join(quoted(name) if name in header else f"NULL AS {quoted(name)}" for name in needed)
+        trimmed = {name: f"nullif(trim({quoted(name)}, {literal(BLANKS)}), '')" for name in header}
+        select = ", ".join(f"{trimmed.get(name, 'NULL')} AS {quoted(name)}" for name in needed)
         query = (
             f"SELECT {select}, {number} AS file FROM read_csv({literal(text)}, header=true, auto_detect=false, "
             f"delim={literal(separator)}, quote='\"', escape='\"', nullstr='', columns={{{columns}}}, "

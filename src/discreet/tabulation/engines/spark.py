@@ -14,6 +14,7 @@ from typing import Any
 from uuid import uuid4
 
 from discreet.core.errors import DataError, RequestError
+from discreet.table.arrow_files import BLANKS
 from discreet.table.counts import numpy_from_arrow
 from discreet.tabulation.engine import MOST, EngineSession, Run, check_types
 from discreet.tabulation.engines.sql import (
@@ -392,9 +393,11 @@ def _read(source: Source) -> Any:
     if source.kind == "parquet":
         return spark.read.parquet(*paths)
     if source.kind == "csv":
-        _, separator, _ = csv_head(source, source.paths[0])
+        header, separator, _ = csv_head(source, source.paths[0])
         reader = spark.read.option("header", True).option("sep", separator).option("mode", "FAILFAST")
-        return reader.option("encoding", source.encoding).option("escape", '"').csv(paths)
+        found = reader.option("encoding", source.encoding).option("escape", '"').csv(paths).toDF(*header)
+        named = [quoted(name) for name in header if name]
+        return found.selectExpr(*(f"trim(BOTH {literal(BLANKS)} FROM {name}) AS {name}" for name in named))
     if source.kind == "arrow":
         return spark.createDataFrame(source.native)
     raise RequestError("Spark reads Parquet and CSV files, frames and Spark DataFrames; a database is read by duckdb")

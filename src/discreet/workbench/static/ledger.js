@@ -90,6 +90,7 @@ export async function inLedger(node, release, still, told) {
       try { const job = await run("ledger add", request("ledger add", release)); showCommand(job.command); await refreshLedger(); fill(entry, el("p", { id: "entered" }, `Entered in ${bench.ledger} as ${job.result.title}.`)); toast("entered in the ledger"); } catch (error) { entry.append(failure(error)); }
     } } }, "Enter it in the ledger", why);
     fill(entry, el("p", { class: "row" }, enter));
+    (checked.querySelector("section") || node).append(entry);
     await told(c);
   } });
 }

@@ -147,7 +147,10 @@ function sides(node, before, first) {
   const words = el("div", {});
   const judged = el("div", { class: "card" });
   const more = el("p", { class: "small quiet", id: "not-shown" });
-  fill(node, cards, words, after.tools, el("div", { class: "sides" }, el("div", {}, el("h2", {}, "Before (confidential)"), left.node), el("div", {}, el("h2", {}, "After (what is published)"), right.node)),
+  const sides = el("div", { class: "sides" }, el("div", {}, el("h2", {}, "Before (confidential)"), left.node), el("div", {}, el("h2", {}, "After (what is published)"), right.node));
+  // Low tables that do not fit side by side stand one above the other, so that no column is cut off.
+  new ResizeObserver(() => { const [width, height] = right.full || [0, 0]; sides.classList.toggle("stacked", 2 * width + 18 > sides.clientWidth && height < 0.4 * window.innerHeight); }).observe(sides);
+  fill(node, cards, words, after.tools, sides,
     el("p", { class: "legend" }, el("span", {}, "• changed or hidden"), el("span", {}, el("i", { class: "ih" }), "× hidden"), bitsLegend()), more, detail);
   return {
     show(made, cells, measured) {
