@@ -13,7 +13,7 @@ from discreet.feasible.group_program import GroupProgram, RangeProgram, sparse_b
 from discreet.feasible.integer_search import small_group
 from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group, LateError, StuckError
 from discreet.feasible.tableau.solver import Solver
-from discreet.feasible.telling_apart import told_apart
+from discreet.feasible.telling_apart import keep_small, told_apart
 from discreet.table.kinds import UNBOUNDED
 
 LARGEST = 100_000_000
@@ -59,11 +59,14 @@ def solve_group(
                 _close(group, small, goal, clock)
             return small
     if apart is not None and group.variables.size > CROWDED and not group.mixed:
-        told = told_apart(group, wanted, apart, clock)
+        told = told_apart(group, wanted, clock)
         if told is not None:
             rest = (told.settled == 0).any(axis=0)
             tick(int(wanted.sum()) - int(rest.sum()))
-            return _with_rest(group, told, rest, clock, tick) if rest.any() else told
+            _bound_rest(group, told, rest, clock, tick)
+            if np.isfinite(apart):
+                keep_small(group, wanted, told, apart, clock)
+            return told
     if goal is None and group.variables.size > CROWDED:
         found = filled(group, wanted, clock)
         if found is not None:
@@ -94,16 +97,16 @@ def solve_group(
     return found
 
 
-def _with_rest(group: Group, told: Found, rest: BoolArray, clock: Clock, tick: Callable[[int], None]) -> Found:
-    """Bound those unknowns that no two tables tell apart."""
-    if not clock.late:
-        try:
-            found = solve_group(group, rest.astype(np.int64), clock=clock, tick=tick)
-        except LateError:
-            return told
-        for mine, theirs in ((told.bound, found.bound), (told.relaxed, found.relaxed), (told.settled, found.settled)):
-            mine[:, rest] = theirs[:, rest]
-    return told
+def _bound_rest(group: Group, told: Found, rest: BoolArray, clock: Clock, tick: Callable[[int], None]) -> None:
+    """Bound those unknowns that no two tables tell apart, in place."""
+    if clock.late or not rest.any():
+        return
+    try:
+        found = solve_group(group, rest.astype(np.int64), clock=clock, tick=tick)
+    except LateError:
+        return
+    for mine, theirs in ((told.bound, found.bound), (told.relaxed, found.relaxed), (told.settled, found.settled)):
+        mine[:, rest] = theirs[:, rest]
 
 
 def reach(group: Group, solver: Solver, goal: IntArray, clock: Clock) -> None:

@@ -11,7 +11,7 @@ Hidden sums of which nothing is asked, and which are only what their parts leave
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -44,8 +44,10 @@ SPAN = 2**31
 AT_ONCE = 50
 """One in so many values is made as large as possible at the same time: about as many as two-way totals of four
 variables leave room for."""
-SWEEPS = 400
-"""The most linear programs by which values are shown to be able to be large, many at once: others take one each."""
+DENSE = 10_000_000
+"""The most entries, equations times unknowns, of a matrix whose rank is looked at: seconds, and 80 MB."""
+SURE = 1e-6
+"""Singular values of matrices of small integers from here on are not 0."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +101,7 @@ def fold(group: Group, wanted: IntArray) -> Folded:
         if after.columns.size > 4 * rows.columns.size + 4 * n or np.array_equal(after.columns, put.columns):
             kept = np.arange(n)
             return Folded(group, kept, Rows(np.arange(n + 1), kept, np.ones(n, np.int64)), np.zeros(n, np.int64))
-        put, added = after, put.sums(offset) + np.where(is_sum, offset, 0)
+        put, added = after, put.sums(offset) + added
     kept = np.flatnonzero(~is_sum)
     put = put.among(kept, n)
     left = rows.times(put, kept.size)
@@ -110,7 +112,9 @@ def fold(group: Group, wanted: IntArray) -> Folded:
     left = left.taken(chosen)
     sides = (side[kept] for side in (group.lower, group.upper, group.least, group.most))
     equations = group.equations[chosen]
-    shorter = Group(group.variables[kept], equations, left.starts, left.columns, left.values, rhs[chosen], *sides)
+    shorter = Group(
+        group.variables[kept], equations, left.starts, left.columns, left.values.astype(np.int64), rhs[chosen], *sides
+    )
     return Folded(shorter, kept, put, added)
 
 
@@ -118,7 +122,8 @@ def fold(group: Group, wanted: IntArray) -> Folded:
 def _below(state: IntArray, length: int) -> int:
     """Return a random number from 0 on, below a length: the upper bits of a linear congruential generator."""
     state[0] = state[0] * np.int64(6364136223846793005) + np.int64(1442695040888963407)
-    return (((state[0] >> 33) & (SPAN - 1)) * length) >> 31
+    found: int = (((state[0] >> 33) & (SPAN - 1)) * length) >> 31
+    return found
 
 
 @compiled
@@ -205,11 +210,11 @@ def exchange(
 
 
 class Exchanges:
-    """The search for tables of a group by random exchanges, and what they have shown."""
+    """The search for tables of a group by random exchanges, and what they have shown of the unknowns that are left."""
 
-    def __init__(self, folded: Folded, clock: Clock) -> None:
+    def __init__(self, whole: Group, folded: Folded, clock: Clock) -> None:
         group = folded.group
-        self.folded, self.group, self.clock = folded, group, clock
+        self.whole, self.folded, self.group, self.clock = whole, folded, group, clock
         self.rows, self.across = group.rows, group.rows.across(group.variables.size)
         start = np.where(group.least > -UNBOUNDED, group.least, np.where(group.most < UNBOUNDED, group.most, 0))
         self.table = np.clip(start, group.lower, group.upper)
@@ -258,7 +263,7 @@ class Exchanges:
         return False
 
     def _note(self, table: IntArray) -> bool:
-        if not (self.group.fits(table)):
+        if not self.whole.fits(self.folded.outer(table)):
             return False
         self.table = table
         np.minimum(self.seen[0], table, out=self.seen[0])
@@ -266,79 +271,87 @@ class Exchanges:
         return True
 
 
-def told_apart(group: Group, wanted: IntArray, top: float, clock: Clock) -> Found | None:
-    """Return which wanted unknowns have several values, and which are below ``top`` in any case; None for no table.
+def told_apart(group: Group, wanted: IntArray, clock: Clock) -> Found | None:
+    """Return which wanted unknowns have several values, None where no table is found.
 
-    Unknowns that two tables tell apart are settled, and keep their outer ranges. Where these reach ``top`` though no
-    value over real numbers does, the upper end is what linear programming proves.
+    Unknowns that two tables tell apart are settled, and keep their outer ranges.
     """
     folded = fold(group, wanted)
-    search = Exchanges(folded, clock)
+    search = Exchanges(group, folded, clock)
     if not search.first():
         return None
     asked = wanted[folded.kept] > 0
     search.vary(asked)
-    shown = asked & (search.seen[0] < search.seen[1])
-    bound = np.stack([folded.group.least, folded.group.most])
-    if np.isfinite(top):
-        _large(folded.group, shown & (folded.group.most >= top), top, bound, shown, clock)
-    n = group.variables.size
-    found = Found(
-        np.stack([group.least, group.most]),
-        np.stack([group.least, group.most]).astype(np.float64),
-        -SIGN * np.full(n, NOT_SEEN),
-        np.repeat(wanted[None] == 0, 2, axis=0).astype(np.int64),
-    )
-    found.bound[:, folded.kept], found.seen[:, folded.kept] = bound, search.seen
-    found.relaxed[:] = found.bound
-    found.settled[:, folded.kept[shown]] = 1
-    return found
+    outer = np.stack([group.least, group.most])
+    seen = -SIGN * np.full(group.variables.size, NOT_SEEN)
+    seen[:, folded.kept] = search.seen
+    settled = np.repeat(wanted[None] == 0, 2, axis=0).astype(np.int64)
+    settled[:, folded.kept[asked & (search.seen[0] < search.seen[1])]] = 1
+    return Found(outer, outer.astype(np.float64), seen, settled)
 
 
-def _large(group: Group, asked: BoolArray, top: float, bound: IntArray, shown: BoolArray, clock: Clock) -> None:
-    """Find out which unknowns can reach ``top`` over real numbers, and bound the others; what is late is not shown.
+def keep_small(group: Group, wanted: IntArray, found: Found, top: float, clock: Clock) -> None:
+    """Bound, in place, the wanted unknowns that may be part of a sum below ``top`` that follows; others stay as wide.
 
-    Points inside many ranges are enough, so no corner is looked for. A point counts from half a unit above ``top``, far
-    beyond what it may be off by.
+    A sum of unknowns that follows has one value in all tables over real numbers, so what exceeds every integer below
+    ``top`` in one of them is in no such sum. Points inside ranges are enough, so no corner is looked for; they count
+    from half a unit above these integers, far beyond what they may be off by. And once no equations can be added up
+    without any unknown that is large somewhere, no such sum is left. What is late is not settled.
     """
-    drawn = np.random.default_rng(6)
+    folded = fold(group, wanted)
+    kept = folded.kept
+    # What has one value over integers has it in what follows too.
+    fixed = (found.bound[0] == found.bound[1])[kept] & (found.settled[:, kept] > 0).all(axis=0)
+    ends = (np.where(fixed, found.bound[side, kept], (folded.group.lower, folded.group.upper)[side]) for side in (0, 1))
+    left = folded.group.most >= top
+    here = replace(folded.group, **dict(zip(("lower", "upper"), ends, strict=True)))
+    large = _large(here, left & ~fixed, fixed, top, clock)
+    open_ = (wanted[kept] > 0) & left & ~fixed & ~large
+    exact = GroupProgram(here) if open_.any() else None
+    for k in np.flatnonzero(open_).tolist():
+        x = None if clock.late or exact is None else exact.extreme(k, True, clock.left)
+        sure = None if x is None or exact is None else proved(here, exact.program.multipliers, k, True)
+        if sure is None:
+            found.settled[:, kept[k]] = 0
+        else:
+            found.bound[1, kept[k]] = min(found.bound[1, kept[k]], sure)
+
+
+def _large(group: Group, left: BoolArray, fixed: BoolArray, top: float, clock: Clock) -> BoolArray:
+    """Return which unknowns are in no sum below ``top`` that follows, as far as points of many large values show it."""
+    drawn, large = np.random.default_rng(6), np.zeros(left.size, bool)
+    equations, rank = np.zeros((0, left.size)), left.size + 1
+    if group.rhs.size * left.size <= DENSE:
+        equations = group.dense().astype(np.float64)
+        rank = int(np.linalg.matrix_rank(equations[:, ~fixed], tol=SURE / 1000))
     model = Program(
         group.rows,
-        costs=np.zeros(asked.size),
+        costs=np.zeros(left.size),
         lower=group.lower,
         upper=np.where(group.upper >= UNBOUNDED, np.inf, group.upper),
         sums=(group.rhs, group.rhs),
-        options={"solver": "ipm", "run_crossover": "off"},
+        options={"solver": "ipm", "run_crossover": "off", "ipm_optimality_tolerance": 1e-3},
     )
-    left = asked.copy()
-    for _ in range(SWEEPS):
-        if not left.any() or clock.late:
+    while not clock.late:
+        some = np.flatnonzero(left & ~large)
+        if not some.size:
             break
-        some = np.flatnonzero(left)
         costs = np.zeros(left.size)
         costs[drawn.choice(some, min(max(left.size // AT_ONCE, 1), some.size), replace=False)] = 1.0
         model.set_costs(costs, largest=True)
         model.run(clock.left)
         point = model.point
-        if not _nearly(group, point):
+        reached = left & ~large & (point >= np.ceil(top) - 0.5)
+        if not reached.any() or not _nearly(group, point):
             break
-        reached = left & (point >= top + 0.5)
-        left &= ~reached
-        if not reached.any():
-            break
-    exact = GroupProgram(group) if left.any() else None
-    for k in np.flatnonzero(left).tolist():
-        x = None if clock.late or exact is None else exact.extreme(k, True, clock.left)
-        sure = None if x is None or exact is None else proved(group, exact.program.multipliers, k, True)
-        if sure is None:
-            shown[k] = False
-        else:
-            bound[1, k] = min(bound[1, k], sure)
+        large |= reached
+        if large.sum() >= rank and np.linalg.matrix_rank(equations[:, large], tol=SURE) == rank:
+            return left
+    return large
 
 
 def _nearly(group: Group, point: FloatArray) -> bool:
     """Say whether a point over real numbers fits, but for rounding."""
     off = np.abs(group.rows._replace(values=group.signs.astype(np.float64)).sums(point) - group.rhs)
-    return bool(
-        off.max(initial=0.0) < 1e-4 and (point > group.lower - 1e-4).all() and (point < group.upper + 1e-4).all()
-    )
+    inside = (point > group.lower - CLOSE).all() and (point < group.upper + CLOSE).all()
+    return bool(inside and off.max(initial=0.0) < CLOSE)
