@@ -40,6 +40,18 @@ def test_marks_and_layouts(tmp_path: Path, mark: str, wide: bool) -> None:
     assert [c.values for c in dc.audit(dc.read_release(path)).cells] == [405] * 4
 
 
+def test_figures_left_out_beside_marked_ones_are_not_guessed(tmp_path: Path) -> None:
+    """Readers may take what is empty for 0, and then know what x hides."""
+    path = write(tmp_path / "t.csv", "area,count\nA,x\nB,\nC,4\nTotal,9\n")
+    with pytest.raises(DataError, match=r"line 3: the figure is empty, while 'x' hides others; say what it means"):
+        dc.read_release(path)
+    with pytest.raises(DataError, match=r"line 3, column 'm': the figure is empty"):
+        dc.read_release(write(tmp_path / "w.csv", "area,f,m,Total\nA,x,x,9\nB,5,,5\nTotal,8,6,14\n"))
+    hidden, zero = (dc.audit(dc.read_release(path, marks=["x", mark])) for mark in ("", "=0..0"))
+    assert [(c.lower, c.upper) for c in hidden.cells] == [(0, 5), (0, 5)]
+    assert [(c.lower, c.upper) for c in zero.cells] == [(5, 5), (0, 0)]
+
+
 def test_parquet_and_frames(tmp_path: Path) -> None:
     rows = [
         (a, s, v) for a, row in TABLE_1.items() for s, v in zip(["4", "5", "6", "7", "8", "Total"], row, strict=True)

@@ -116,3 +116,37 @@ def test_three_scenarios_against_the_list_of_all_tables(seed: int) -> None:
         for cell in result.cells:
             i, j, k = (int(cell.cell[name]) for name in "asr")
             assert (cell.lower, cell.upper) == (known[:, i, j, k].min(), known[:, i, j, k].max())
+
+
+def by_sex(name: str, second: str = "Female") -> Figures:
+    return Figures.from_array([7, 10], {name: ["Male", second]})
+
+
+HIDDEN = Figures.from_array(
+    [[None, None, 8], [4, 5, 9]], {"area": ["a", "b"], "sex": ["Male", "Female", "Total"]}, absent="unpublished"
+)
+
+
+@pytest.mark.parametrize(
+    ("other", "apart", "verdict"),
+    [
+        (by_sex("sex"), (), "unsafe"),
+        (by_sex("Sex "), (), "unsafe"),
+        (by_sex("gender"), (), "incomplete"),
+        (by_sex("gender"), [("gender", "sex")], "safe"),
+        (by_sex("gender"), [("gender", "area")], "incomplete"),
+        (Figures.from_array([7, 10], {"ill": ["yes", "no"]}), (), "safe"),
+    ],
+)
+def test_dimensions_of_other_names(other: Figures, apart: list[tuple[str, str]], verdict: str) -> None:
+    """The second table gives the hidden figures away, whatever its dimension is called."""
+    found = dc.audit([HIDDEN, other], apart=apart)
+    assert found.verdict == verdict
+    assert ("'sex' and 'gender' have the same categories" in found.note) == (verdict == "incomplete")
+    assert ("'Sex ' was taken to be 'sex'" in found.note) == ("Sex " in other.names)
+
+
+def test_one_release_may_have_dimensions_of_the_same_categories() -> None:
+    towns = ["York", "Leeds", "Total"]
+    flows = Figures.from_array([[None, None, 5], [None, None, 9], [6, 8, 14]], {"home": towns, "work": towns})
+    assert dc.audit([flows, Figures.from_array([6, 8, 14], {"work": towns})]).verdict == "safe"

@@ -181,3 +181,9 @@ def test_tables_of_the_same_people_tie_each_other_by_their_total(total: bool) ->
     audited = dc.audit(parts, law="method")
     left = [audited.cell(**{name: label}).bits for name in shown for label in "12"]
     assert left == pytest.approx([bits(place) for place in found])
+
+
+@pytest.mark.parametrize(("last", "said"), [("England", True), ("Total", False)])
+def test_a_table_without_a_total_says_what_bounds_nothing(last: str, said: bool) -> None:
+    shown = Figures.from_array([None, None, 4, 12], {"area": ["A", "B", "C", last]})
+    assert ("no total of 'area' is published" in dc.audit(shown).note) == said

@@ -28,6 +28,19 @@ def test_every_command_takes_a_bundled_table() -> None:
     assert not {name for name, one in _commands(tree()) if not any("--example" in p.opts for p in one.params)}
 
 
+def test_every_command_refuses_an_option_that_is_given_twice() -> None:
+    for name, _ in _commands(tree()):
+        done = run(*name.split(), "--example", "sex", "--example", "religion")
+        assert done.code == 2, name
+        assert "--example is given 2 times; give it once" in done.err, name
+
+
+def test_columns_named_one_by_one_are_not_dropped() -> None:
+    done = run("assess", "people.csv", "--by", "area", "--by", "health")
+    assert done.code == 2
+    assert "--by is given 2 times; give it once, with commas between its values" in done.err
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

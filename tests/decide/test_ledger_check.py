@@ -466,3 +466,17 @@ def test_a_table_of_some_regions_beside_one_of_all(ledger: Ledger) -> None:
     assert west.subtraction.endswith("[total in «All regions»] − [region=East in «The east»] = 40 − 28 = 12")
     with pytest.raises(DataError, match=r"is 'Total' in «All regions» and 'East' in «The east».*--part DIMENSION=CODE"):
         ledger.check(shown([[13, 15, 28]], labels, hierarchies={"region": (tree,)}), title="The east")
+
+
+@pytest.mark.parametrize(
+    ("name", "apart", "verdict"),
+    [("Sex", (), "unsafe"), ("gender", (), "incomplete"), ("gender", [("gender", "sex")], "safe")],
+)
+def test_a_dimension_under_another_name(name: str, apart: list[tuple[str, str]], verdict: str, ledger: Ledger) -> None:
+    ledger.add(shown([7, 10], {name: ["Male", "Female"]}), title="before", population="town")
+    new = shown(
+        [[None, None, 8], [4, 5, 9]], {"area": ["a", "b"], "sex": ["Male", "Female", "Total"]}, absent="unpublished"
+    )
+    found = ledger.check(new, population="town", threshold=2, apart=apart)
+    assert found.verdict == verdict
+    assert ("'sex' and 'gender' have the same categories" in found.sentence) == (verdict == "incomplete")

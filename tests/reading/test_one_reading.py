@@ -500,3 +500,14 @@ def test_options_of_the_front_door_are_the_attributes_of_a_reading() -> None:
 def test_an_option_of_other_functions_is_refused(function: Callable[..., object], option: str) -> None:
     with pytest.raises(dc.RequestError, match=f"there is no option '{option}'"):
         function(dc.datasets.sex(), *([10_000] if "time" in option else []), **{option: 5})
+
+
+def test_a_sample_of_records_of_one_person_in_several_rows_is_refused() -> None:
+    """A visitor who came twice is alone all the same."""
+    visits = pd.DataFrame({"age": ["old", "old", "young"], "person_id": [1, 1, 2]})
+    with pytest.raises(
+        dc.DataError, match=r"column 'person_id' has 2 different entries in 3 records.* keep one for each"
+    ):
+        dc.population_uniques(visits, 50, by=["age"])
+    assert dc.population_uniques(visits, 50, by=["age"], contributor="").sample_uniques == 1
+    assert dc.population_uniques(visits[1:], 50, by=["age"]).sample_uniques == 2

@@ -63,7 +63,8 @@ def test_long_frames(table: Table, backend: Backend, zeros: bool) -> None:
     # Odd labels can make a dimension look like a statistic, so the columns that classify are named.
     again = Table.from_frame(frame, count="people", dimensions=table.names, total=None, layout=layout)
     if zeros:
-        assert again == table
+        # Categories that were sorted as texts are put into the order in which people count.
+        assert again.aligned_to(table) == table
     else:
         # Categories that nobody is in, and that no structural zero names, are not listed.
         assert again.to_dict() == table.to_dict()
@@ -80,7 +81,9 @@ def test_wide_frames(table: Table, backend: Backend) -> None:
     layout: Literal["auto", "wide"] = "auto" if names is None else "wide"
     stripped = tuple(Dimension(dimension.name.strip(), dimension.categories) for dimension in table.dimensions)
     again = Table.from_frame(frame, dimensions=names, layout=layout, total=None)
-    assert again == Table(stripped, table.cells, table.counts, table.impossible)
+    expected = Table(stripped, table.cells, table.counts, table.impossible)
+    # Categories that were sorted as texts are put into the order in which people count.
+    assert again.aligned_to(expected) == expected
 
 
 @given(table=tables())
@@ -102,7 +105,8 @@ def test_wide_csv(table: Table, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     table.write(path, layout="wide")
     again = read_table(path, dimensions=table.names, layout="wide", total=None)
-    assert again == table
+    # Categories that were sorted as texts are put into the order in which people count.
+    assert again.aligned_to(table) == table
 
 
 @given(table=tables())

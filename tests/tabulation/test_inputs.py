@@ -169,7 +169,7 @@ GOOD = "region,id,w,turnover\nn,1,1,10\ns,2,1,20\n"
         (GOOD, {"value": "region"}, r"r\.csv: line 2: 'region' is 'n', which is not a number"),
         (GOOD + "s,3,1,twelve\n", {}, r"r\.csv: line 4: 'turnover' is 'twelve', which is not a number"),
         (GOOD + 's,3,1,"1,234"\n', {}, r"'turnover' is '1,234', which is not a number; .* \(decimal=','\)"),
-        (GOOD + 's,3,1,"1,5"\ns,3,1,2.5\n', {}, r"'turnover' is '1,5', which is not a number"),
+        (GOOD + 's,3,1,"1,5"\ns,4,1,2.5\n', {}, r"'turnover' is '1,5', which is not a number"),
         (GOOD + '"s\n",3,1,1\ns,4,1,x\n', {}, r"r\.csv: line 6: 'turnover' is 'x'"),
         (GOOD + "s,3,1,\n", {}, r"r\.csv: line 4: 'turnover' is empty"),
         (GOOD + "s,3,1,inf\n", {}, r"r\.csv: line 4: 'turnover' is not a finite number"),
@@ -245,12 +245,52 @@ def test_other_things_are_no_records(tmp_path: Path) -> None:
 
 def test_a_whole_specification_does_the_same() -> None:
     records = firms(50, 9)
-    spec = TableSpec((DimensionSpec("region"), DimensionSpec("lower")), (ResponseSpec("turnover"),), weight="w")
-    agree(tabulate(records, spec), tabulate(records, ["region", "lower"], value="turnover", weight="w"))
+    spec = TableSpec(
+        (DimensionSpec("region"), DimensionSpec("lower")), (ResponseSpec("turnover"),), weight="w", alone=True
+    )
+    agree(tabulate(records, spec), tabulate(records, ["region", "lower"], value="turnover", contributor="", weight="w"))
     with pytest.raises(RequestError, match="value is given beside a whole TableSpec"):
         tabulate(records, spec, value="turnover")
     pandas = pd.DataFrame({"a": ["x"]})
     assert len(tabulate(pandas, "a")) == 2
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "reference"])
+@pytest.mark.parametrize(
+    ("column", "entries", "refused"),
+    [
+        ("patient_id", "1122334455", True),
+        ("patient_id", "1" * 10, True),
+        ("ID", "1123456789", True),
+        ("firm", "1122334455", True),
+        ("firm", "0123456789", False),
+        ("firm", " 12345678 ", False),
+        ("firm_size", "1122334455", False),
+        ("region_id", "1122334455", False),
+    ],
+)
+def test_records_that_one_person_may_have_several_of_are_refused(
+    engine: str, column: str, entries: str, refused: bool, tmp_path: Path
+) -> None:
+    """Ten visits of one patient are not ten patients."""
+    path = tmp_path / "visits.csv"
+    path.write_text(f"ward,{column}\n" + "".join(f"n,{one.strip()}\n" for one in entries), encoding="utf-8")
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    for records in (path, frame.replace({"": None})):
+        if refused:
+            with pytest.raises(DataError, match=f"column '{column}' has . different entries in 10 records"):
+                tabulate(records, "ward", engine=engine)
+        else:
+            assert tabulate(records, "ward", engine=engine).records.tolist() == [10, 10]
+        assert tabulate(records, "ward", contributor="", engine=engine).contributors.units.tolist() == [10, 10]
+        if " " not in entries:
+            named = tabulate(records, "ward", contributor=column, engine=engine).contributors
+            assert named.units.tolist() == [len(set(entries))] * 2
+
+
+def test_a_kind_of_firms_is_not_a_firm() -> None:
+    records = pd.DataFrame({"ward": ["n"] * 50, "firm": ["public", "private"] * 25})
+    assert tabulate(records, "ward").records.tolist() == [50, 50]
 
 
 def test_progress_is_told(records: pa.Table) -> None:

@@ -21,6 +21,7 @@ from discreet.auditing.terms import AuditOptions, Terms
 from discreet.core.clock import Clock
 from discreet.core.errors import RequestError
 from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.text import listed
 from discreet.feasible.candidates import Candidates, Fitting, fitting
 from discreet.feasible.implied_statistics import without_implied
 from discreet.feasible.respondent_groups import unjudged, with_respondents
@@ -34,6 +35,7 @@ from discreet.table.equations import Equations
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release, draws_of, parts_of
+from discreet.table.spelling import NAMESAKES, may_be_one, namesakes, other_spellings, renamed
 from discreet.table.stakes import ONE_CELL, contributes, in_one_cell
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
@@ -48,6 +50,10 @@ UNNAMED = (
 UNSAID = (
     "nothing says whether hidden figures can be 0, and they are taken to be 0 or more; where zeros are always "
     "published, readers know that they are not (least=1, --least 1)"
+)
+TOTALLESS = (
+    "no total of {} is published, and nothing bounds some hidden figures from above; if a category is a total, say so "
+    "(total=, --total)"
 )
 UNWEIGHED = (
     "the law '{}' does not weigh statistics that say more than the figures shown beside them, so how likely values are "
@@ -113,6 +119,8 @@ def audit(
             do not reach theirs; much faster on large tables.
         candidates: tables that are said to fit, where only the verdict is asked for: those that do, by every equation
             and range, show what can be without a search. None is believed.
+        apart: pairs of dimensions of different releases that have the same categories and are not the same; any other
+            such pair leaves the verdict incomplete.
         layout: that of equations stated for the same tables; others than theirs are laid out again.
         least: what every value is at least; counts and amounts are not negative.
         most: what every value is at most.
@@ -140,10 +148,10 @@ def audit(
     tables, *told = _tables_of(insiders, contributions, original, sensitivity)
     if limits.within is not None and not isinstance(contributions, Contributions):
         raise RequestError("within is about contributions; give them too (contributions=, --contributions)")
-    releases = [open_release(one) for one in releases] if _several(releases) else open_release(releases)
-    published = _of_one_variable(without_implied(parts_of(releases)))
-    if least == 0 and any(part.unsaid for part in published):
-        told.append(UNSAID)
+    releases = [open_release(one) for one in releases] if _several(releases) else [open_release(releases)]
+    under_one_name, noticed = _under_one_name(releases, terms.apart)
+    published = _of_one_variable(without_implied(under_one_name))
+    told += [*noticed, *([UNSAID] if least == 0 and any(part.unsaid for part in published) else [])]
     parts = (*published, *unpublished(about, published))
     in_question = sums_of(parts, _cells(sums or {}, limits, attackers, terms.knows), sensitivity)
     stated: Any = {"between": not terms.verdict_only, "layout": terms.layout}
@@ -300,6 +308,9 @@ def _result(
         number = int(np.searchsorted(first, k, side="right")) - 1
         written[k] = sheets[number].proof(k - int(first[number]), judge.clock)
     notes = [note for note in (sheets[0].note, told, TIED if judge.tied else "") if note]
+    bare = _without_total(published) if np.isinf(findings.upper).any() else []
+    if bare:
+        notes.append(TOTALLESS.format(listed(bare)))
     unseen = judge.reach.unseen
     if unseen:
         notes.append(
@@ -311,7 +322,7 @@ def _result(
         notes.append(
             f"{idle:,} hidden {'figure' if idle == 1 else 'figures'} that no rule calls sensitive can be worked out"
         )
-    whole = not unseen and not judge.tied and not any(text in told for text in (UNNAMED, UNJUDGED, LOOSE))
+    whole = not unseen and not judge.tied and not any(text in told for text in (UNNAMED, UNJUDGED, LOOSE, NAMESAKES))
     ranks = set(findings.rank.tolist()) | (set() if whole else {RANK["incomplete"]})
     # Where nothing was worked out, nothing was shown to be safe, unless rules say that nothing has to be.
     fine = ranks == {RANK["safe"]}
@@ -349,3 +360,24 @@ def _prior_bits(equations: Equations, least: float, most: float | None) -> float
             return float("inf")
         most = float(equations.upper[bounded].max()) / scale
     return float(np.log2(max(most - least, 0) * scale + 1))
+
+
+def _without_total(published: Sequence[Figures]) -> list[str]:
+    """Return the dimensions that no table has a total of, although it hides figures."""
+    found: dict[str, bool] = {}
+    for part in published:
+        for name, labels in part.labels.items() if part.hidden.any() else ():
+            found[name] = found.get(name, False) or any(part.is_total(name, label) for label in labels)
+    return [repr(name) for name, known in found.items() if not known]
+
+
+def _under_one_name(releases: Sequence[Any], apart: Sequence[Sequence[str]]) -> tuple[tuple[Figures, ...], list[str]]:
+    """Return all tables with one spelling of each dimension, and what is to be said of names."""
+    each = [parts_of(one) for one in releases]
+    names = other_spellings([list(dict.fromkeys(name for part in some for name in part.names)) for some in each])
+    told = [f"dimension {name!r} was taken to be {kept!r}" for name, kept in names.items()]
+    each = [tuple(renamed(part, names) for part in some) for some in each]
+    alike = {pair for k, some in enumerate(each) for other in each[:k] for pair in namesakes(other, some, apart)}
+    if alike:
+        told.append(may_be_one(sorted(alike)))
+    return tuple(part for some in each for part in some), told

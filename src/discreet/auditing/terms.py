@@ -30,6 +30,7 @@ class AuditOptions(WorkOptions, total=False):
     sensitivity: Sensitivity | None
     verdict_only: bool
     candidates: Candidates | None
+    apart: Sequence[Sequence[str]]
     layout: Layout | None
     least: float
     most: float | None
@@ -50,6 +51,7 @@ class Terms:
     sensitivity: Sensitivity | None = None
     verdict_only: bool = False
     candidates: Candidates | None = None
+    apart: Sequence[Sequence[str]] = ()
     layout: Layout | None = None
     least: float = 0
     most: float | None = None

@@ -75,6 +75,10 @@ class KnowledgeOptions:
         float | None, in_known("What hidden values are at least; by default above 0 if a table shows zeros.")
     ] = None
     most: Annotated[float | None, in_known("What every value is at most.")] = None
+    apart: Annotated[
+        list[str] | None,
+        in_known("NAME=NAME, dimensions that have the same categories and are not the same; repeat it."),
+    ] = None
 
     def attackers(self) -> list[Attacker]:
         """Return the insiders that are named, and their coalition."""
@@ -218,6 +222,7 @@ def audit(
         raise RequestError("name what is published: files, or a bundled table as it is with --example religion")
     show.check_output(shown.output, *releases, original, known.contributions)
     from discreet.auditing.audit import audit as run
+    from discreet.table.spelling import pairs_of
     from discreet.table.tabulation import Tabulation
 
     # What is read is at least 0; what is known of values may be less.
@@ -242,6 +247,7 @@ def audit(
             verdict_only=safe.verdict_only,
             least=0.0 if known.least is None else known.least,
             most=known.most,
+            apart=pairs_of(known.apart or ()),
             proofs=shown.proofs,
             progress=bar,
             **vars(work),

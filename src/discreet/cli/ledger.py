@@ -118,13 +118,20 @@ class GivenOptions:
     ] = None
     fewest: Annotated[int, in_limits("The least number of people behind a change over time or population.", min=1)] = 3
     beside: Annotated[list[str] | None, option("Look at this earlier release only, by id or title; repeat it.")] = None
+    apart: Annotated[
+        list[str] | None,
+        option("NAME=NAME, dimensions that have the same categories and are not the same; repeat it."),
+    ] = None
     time_limit: options.TimeLimit = None
 
     def limits(self) -> dict[str, Any]:
         """Return it as the ledger takes it."""
+        from discreet.table.spelling import pairs_of
+
         given = vars(self) | {
             "time_limit": left_of(self.time_limit),
             "threshold": "default" if self.threshold is None else self.threshold or None,
+            "apart": pairs_of(self.apart or ()),
         }
         return given | {"width": given.pop("min_width"), "dr": given.pop("max_dr")}
 

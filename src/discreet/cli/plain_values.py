@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+from discreet.cli.given_once import refuse_twice
 from discreet.cli.option_kinds import tell_in_words
 
 NUMBERS = {int: re.compile(r"[+-]?[0-9]{1,15}"), float: re.compile(r"[+-]?[0-9]{1,12}(\.[0-9]{1,12})?")}
@@ -68,6 +69,7 @@ def take_plainly(command: Any) -> None:
         return found
 
     command.get_help_option = plain_help
+    refuse_twice(command)
     for parameter in command.params:
         _take(parameter)
     below = getattr(command, "commands", None)

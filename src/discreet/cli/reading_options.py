@@ -141,14 +141,13 @@ class ReleaseFileOptions(TableFileOptions):
     def reading(self, least: float | None) -> dict[str, Any]:
         """Return what these options say, as :func:`discreet.read_release` takes it."""
         from discreet.table.hierarchy import TOTAL
-        from discreet.table.roles import MARKS
         from discreet.tabulation.tabulate import trees_of
 
         trees = named_files(self.hierarchy)
         return {
             **{name: getattr(self, name) for name in ("value", "layout", "total", "absent", *TEXT)},
             "dimensions": names(self.dimensions),
-            "marks": tuple(self.mark) if self.mark else MARKS,
+            **({"marks": tuple(self.mark)} if self.mark else {}),
             "least": least,
             "hierarchies": {name: trees_of(files, self.total or TOTAL) for name, files in trees.items()},
             "parts": parts(self.part),

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -213,11 +214,16 @@ def _checked(
     limits: dict[str, Any] = {"policy": policy}
     if about["variable"] not in COUNTED:
         limits = {} if policy.rules.threshold is None else {"threshold": policy.rules.threshold}
+    releases = [other.release for other in (one, *with_it) if other.release is not None]
+    names = {*plan.dimensions, *(name for release in releases for part in release.parts() for name in part.names)}
+    # Columns of the same records are not the same, whatever their categories; those of different files may be.
+    apart = [] if plan.records is None else list(combinations(sorted(names), 2))
     seen = ledger.check(
         one.release,
         **about,
         **limits,
         fewest=plan.fewest,
+        apart=apart,
         together=[_announced(plan, other) for other in with_it if _listed(plan, other, ledger) is None],
         **effort.searching(),
     )

@@ -45,6 +45,7 @@ def stacked(
         holding=spec.holding,
         weight=spec.weight,
         key=spec.key,
+        alone=spec.alone,
     )
     with ScratchFolder() as folder, duckdb.connect() as connection:
         rows = open_input(connection, source, wanted, Path(folder))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 import pyarrow as pa
@@ -9,6 +10,7 @@ import pyarrow.compute as pc
 
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.table.roles import FIGURES, UNNAMED, looks_like_statistic
+from discreet.tabulation.whose import NAMED
 
 MOST_CATEGORIES = 100
 """A column with more different entries is not taken for a dimension unless it is named: a round choice."""
@@ -43,6 +45,12 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
         raise RequestError(
             f"{shown} looks like records, but column {odd!r} does not look like one that classifies; name the columns "
             "to count by (by=, --by), and what to add up (value=, --value)"
+        ) from None
+    whose = next((name for name in names if NAMED.fullmatch(name.strip())), None)
+    if whose is not None:
+        raise RequestError(
+            f"{shown} looks like records, but column {whose!r} seems to say whose each of them is; name the columns to "
+            f"count by (by=, --by), and it (contributor={whose!r}, --contributor {shlex.quote(whose)})"
         ) from None
     return names
 

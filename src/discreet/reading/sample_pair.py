@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from discreet.core.errors import RequestError
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
 from discreet.table import Table
+from discreet.table.arrow_files import read_arrow
+from discreet.table.frames import to_arrow
 from discreet.table.records import Records, count_records, read_records
+from discreet.tabulation.whose import like_whose, refuse_repeated
 
 TAKEN = ("by", "weight", "encoding", "delimiter", "impossible")
 """What may be said of records that are kept one by one."""
@@ -25,10 +29,21 @@ def open_sample(sample: object, reading: Reading) -> Table | Records:
         return sample
     if reading.by is None or isinstance(sample, Table):
         return open_original(sample, reading, released=True).table()
-    if strange := reading.beyond(TAKEN):
+    if strange := replace(reading, contributor=reading.contributor or None).beyond(TAKEN):
         raise RequestError(f"records of a sample are counted, which needs no {strange}; leave it out")
+    if reading.contributor is None:
+        _refuse_repeated(sample, reading)
     if isinstance(sample, str | Path):
         found = read_records(sample, reading.by, weight=reading.weight, **reading.text)
     else:
         found = count_records(sample, reading.by, weight=reading.weight)
     return found if reading.impossible is None else found.with_structural_zeros(reading.impossible, **reading.text)
+
+
+def _refuse_repeated(sample: object, reading: Reading) -> None:
+    """Refuse records of which several may be one person's: each would be taken for somebody else."""
+    file = sample if isinstance(sample, str | Path) else None
+    arrow = to_arrow(sample) if file is None else read_arrow(file, **reading.text)
+    for name in like_whose(map(str, arrow.column_names), {*(reading.by or ()), reading.weight or ""}):
+        column = arrow[name].drop_null()
+        refuse_repeated(str(file or "the records"), name, len(column), len(column.unique()), kept=True)

@@ -16,7 +16,7 @@ from discreet.core.numerics import BoolArray, IntArray, first_true
 from discreet.table.counts import Where, numpy_from_arrow, whole_counts
 from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Dimension, Grid, grid_of
-from discreet.table.unmarked_totals import refuse_sums, refuse_unmarked
+from discreet.table.unmarked_totals import refuse_nested, refuse_sums, refuse_unmarked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -158,9 +158,9 @@ def frequencies_from_columns(
         for dimension, mark in zip(table.dimensions, marked, strict=True):
             refuse_unmarked(dimension.name, dimension.categories, known=bool(mark.any()))
         bare = {dim.name: dim.categories for dim, mark in zip(dims, marked, strict=True) if not mark.any()}
-        if inner.all():
-            shown = np.ones(numbers.size, bool)
-            refuse_sums(dict(zip(columns, codes, strict=True)), bare, numbers, shown)
+        inside = dict(zip(columns, (code[inner] for code in codes), strict=True))
+        for refuse in (refuse_sums, refuse_nested):
+            refuse(inside, bare, numbers[inner], np.ones(rows.size, bool))
     return table
 
 

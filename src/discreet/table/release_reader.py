@@ -48,7 +48,7 @@ from discreet.table.statistic_reader import (
     taken_out,
 )
 from discreet.table.table_reader import DECIMALS, is_tabulated, note_of, release_from_arrow
-from discreet.table.unmarked_totals import refuse_sums, refuse_unmarked
+from discreet.table.unmarked_totals import refuse_nested, refuse_sums, refuse_unmarked
 
 MEANING = re.compile(r"(.*)=([0-9]*)\.\.([0-9]*)")
 """A mark with what it means: c=1..7."""
@@ -290,6 +290,8 @@ def _built(columns: _Columns, how: ReleaseOptions, groups: Groups) -> Figures:
     (numbers, *limits), (hidden, *open_), decimals = _parse(
         [texts, *ends], list(meanings), where, negative=stated is not None or margins.signed
     )
+    if "marks" not in how and stated is None and not ends:
+        _refuse_gaps(texts, hidden, where)
     total = how.get("total", TOTAL)
     trees = _trees(labels, total, how, groups)
     if total:
@@ -381,6 +383,18 @@ def _unpivoted(taken: StatisticTexts, name: str, keys: Sequence[str], where: Whe
     return np.concatenate([found.get(str(one), none) for one in taken.plain.column_names if str(one) not in keys])
 
 
+def _refuse_gaps(texts: Texts, hidden: BoolArray, where: Where) -> None:
+    """Refuse figures that are left out beside others that are marked: readers may take them for zeros."""
+    empty = hidden & (texts == "")
+    if empty.any() and (hidden & ~empty).any():
+        row, mark = int(np.argmax(empty)), texts[int(np.argmax(hidden & ~empty))]
+        raise DataError(
+            f"{where(row)}: the figure is empty, while {mark!r} hides others; say what it means: hidden too "
+            f"(marks=[{mark!r}, ''], --mark {mark} --mark ''), or 0 (marks=[{mark!r}, '=0..0'], --mark {mark} --mark "
+            "'=0..0')"
+        )
+
+
 def _refuse_totals(labels: Labels, trees: Trees, total: str) -> None:
     """Refuse categories that are named like a margin, but are not."""
     for name, coded in labels.items():
@@ -392,7 +406,8 @@ def _refuse_totals(labels: Labels, trees: Trees, total: str) -> None:
 def _refuse_sums(labels: Labels, trees: Trees, total: str, numbers: IntArray, hidden: BoolArray) -> None:
     """Refuse categories that are the sum of all others, in dimensions that have neither a total nor a hierarchy."""
     bare = {name: one.categories for name, one in labels.items() if total not in one.categories and not trees.get(name)}
-    refuse_sums({name: one.codes for name, one in labels.items()}, bare, numbers, ~hidden)
+    for refuse in (refuse_sums, refuse_nested):
+        refuse({name: one.codes for name, one in labels.items()}, bare, numbers, ~hidden)
 
 
 def _sums(labels: Labels, trees: Trees, total: str) -> BoolArray:

@@ -1,4 +1,6 @@
-"""Totals that nobody marked: categories that are named like a margin, or are the sum of all others in every line.
+"""Totals that nobody marked: categories named like a margin, or that are sums of others.
+
+They are the sum of all others in every line, or of those whose codes begin with their own.
 
 Taken for a category, a total counts people twice, and no equation ties it to its cells: a hidden figure that is one
 subtraction away would be called safe.
@@ -14,6 +16,8 @@ import numpy as np
 
 from discreet.core.errors import DataError
 from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.text import listed
+from discreet.table.grid import locate
 
 TOTALS = frozenset({
     "all", "margin", "sum", "total", "totals", "grand total", "overall", "everybody", "everyone", "all ages",
@@ -91,11 +95,89 @@ there is none (total=None)
             found[label] = name
 
 
-def _sums(code: IntArray, others: Sequence[IntArray], values: IntArray, shown: BoolArray, size: int) -> IntArray:
-    """Return in how many lines each category is the sum of two others or more; 0 if it is not wherever it could be."""
-    line = np.zeros(code.size, np.int64)
+def refuse_nested(
+    codes: Mapping[str, IntArray], categories: Mapping[str, Sequence[str]], values: IntArray, shown: BoolArray
+) -> None:
+    """Refuse categories that are sums of those whose codes begin with their own, as far as they are shown.
+
+    The arguments are those of :func:`refuse_sums`. All codes of one length that begin alike must have such sums: of
+    areas that are numbered from 1 to 12, the first is none. Or one of them has three, which are not chance.
+
+    >>> labels = {"geo": ["DE1", "DE11", "DE12", "DE2", "DE21", "DE22"]}
+    >>> shown = np.array([True, False, False, True, True, True])
+    >>> refuse_nested({"geo": np.arange(6)}, labels, np.array([60, 0, 0, 40, 15, 25]), shown)
+    Traceback (most recent call last):
+        ...
+    discreet.core.errors.DataError: category 'DE2' of dimension 'geo' seems to be the sum of 'DE21' and 'DE22'; if it \
+is, give the dimension a hierarchy (hierarchies=), otherwise say that there are no sums (total=None)
+    """
+    for name, labels in categories.items():
+        above = _above(labels)
+        under = np.bincount(above[above >= 0], minlength=len(labels))
+        if not (under > 1).any():
+            continue
+        line = _lines(codes[name].size, [column for other, column in codes.items() if other != name])
+        lines = np.where(under > 1, _seen_as_sums(codes[name], line, above, values, shown), -1)
+        # Of codes of one length below the same one, all must be sums, or one of them in so many lines.
+        alike = np.unique(np.stack([above, [len(label) for label in labels]]), axis=1, return_inverse=True)[1]
+        none = np.bincount(alike, lines < 0) > 0
+        found = (lines >= LINES) | ((lines > 0) & ~none[alike])
+        if found.any():
+            parent = int(np.argmax(found))
+            parts = listed([repr(labels[one]) for one in np.flatnonzero(above == parent).tolist()])
+            raise DataError(
+                f"category {labels[parent]!r} of dimension {name!r} seems to be the sum of {parts}; if it is, give the "
+                "dimension a hierarchy (hierarchies=, --hierarchy), otherwise say that there are no sums (total=None, "
+                "--total '')"
+            )
+
+
+def _above(labels: Sequence[str]) -> IntArray:
+    """Return for each code the longest other one that it begins with; -1 if there is none.
+
+    >>> _above(["DE", "DE1", "DE11", "FR"]).tolist()
+    [-1, 0, 1, -1]
+    """
+    found = np.full(len(labels), -1, np.int64)
+    stack: list[int] = []
+    for code in sorted(range(len(labels)), key=lambda one: labels[one]):
+        while stack and not (labels[stack[-1]] and labels[code].startswith(labels[stack[-1]])):
+            stack.pop()
+        found[code] = stack[-1] if stack else -1
+        stack.append(code)
+    return found
+
+
+def _seen_as_sums(code: IntArray, line: IntArray, above: IntArray, values: IntArray, shown: BoolArray) -> IntArray:
+    """Return in how many lines each code is seen to be the sum of those below it; -1 if it is not where it could be."""
+    size, over = above.size, above[code]
+    below, own = over >= 0, shown & np.isin(code, above)
+    places, at = np.unique(line[below] * size + over[below], return_inverse=True)
+    seen, figures = shown[below], values[below]
+
+    def added(what: IntArray | BoolArray) -> IntArray:
+        # One more, which is 0, for lines in which nothing below a code is listed.
+        return np.rint(np.bincount(at, what, places.size + 1)).astype(np.int64)
+
+    mine = locate(places, line[own] * size + code[own])
+    sums, hidden, positive = (added(one)[mine] for one in (figures * seen, ~seen, seen & (figures > 0)))
+    wrong = np.where(hidden > 0, values[own] < sums, values[own] != sums)
+    lines = np.bincount(code[own], (hidden == 0) & (positive > 1), size)
+    found: IntArray = np.where(np.bincount(code[own], wrong, size) > 0, -1, lines).astype(np.int64)
+    return found
+
+
+def _lines(size: int, others: Sequence[IntArray]) -> IntArray:
+    """Return for every figure the line that it stands in: the categories of all other dimensions."""
+    line = np.zeros(size, np.int64)
     for column in others:
         line = np.unique(line * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
+    return line
+
+
+def _sums(code: IntArray, others: Sequence[IntArray], values: IntArray, shown: BoolArray, size: int) -> IntArray:
+    """Return in how many lines each category is the sum of two others or more; 0 if it is not wherever it could be."""
+    line = _lines(code.size, others)
     number = int(line.max(initial=-1)) + 1
     whole = np.zeros(number, np.int64)
     np.add.at(whole, line, np.where(shown, values, 0))

@@ -70,6 +70,7 @@ class TableSpec:
     Args:
         dimensions: how the records are classified.
         responses: the magnitudes to add up; none for a table of counts.
+        alone: every record is somebody else's, whatever other columns look like; so says a contributor of no name ("").
         estimates: add up the weight times the magnitude, or the weight itself if there is none, rounded to two decimals
             for every record, which makes margins add up exactly; contributions are such products too.
         key: the column of record keys, which are added up in every cell modulo their range.
@@ -88,9 +89,13 @@ class TableSpec:
     negative: Negative = "absolute"
     key: str | None = None
     key_range: int = KEYS
+    alone: bool = False
 
     def __post_init__(self) -> None:
         """Check the choices and list the margins."""
+        if self.contributor == "":
+            object.__setattr__(self, "contributor", None)
+            object.__setattr__(self, "alone", True)
         names = [dimension.name for dimension in self.dimensions]
         if not names:
             raise RequestError("no dimension is named; say by which columns to tabulate")

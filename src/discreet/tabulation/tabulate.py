@@ -80,7 +80,9 @@ def tabulate(records: object, by: TableSpec | By, **options: Unpack[Options]) ->
         options: any of these keywords.
 
     - ``value``: the magnitudes to add up.
-    - ``contributor``: the column that says whose record it is; by default every record is a contributor of its own.
+    - ``contributor``: the column that says whose record it is. By default every record is a contributor of its own, and
+      records with a column that looks as if it said whose they are, and repeats itself, are refused; ``""`` says that
+      each is somebody else's.
     - ``holding``: the column that says which holding a contributor belongs to; empty if it belongs to none.
     - ``weight``: the column of sampling weights.
     - ``estimates``: add up the weight times the magnitude, or the weights, in place of the plain figures: what is

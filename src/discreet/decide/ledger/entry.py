@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 
 from discreet.core.json_types import Json
 from discreet.decide.ledger.populations import family
-from discreet.decide.ledger.spelling import renamed, spelled
 from discreet.table.figures import Figures
 from discreet.table.release import Release
+from discreet.table.spelling import renamed, spelled
 
 
 @dataclass(frozen=True)

@@ -304,6 +304,7 @@ class Ledger:
             dr: the largest disclosure risk 1/H of a protected figure, all values in its interval being equally likely.
             threshold: counts that no release shows, and sums of them, must not be worked out if they are below this
                 (10 by default); None for all.
+            apart: pairs of dimensions that have the same categories and are not the same.
             time_limit: seconds for all of it; what is not finished then is not called safe.
             workers: threads.
             progress: called as the work advances.
@@ -315,6 +316,7 @@ class Ledger:
         clock = Clock.within(effort.time_limit)
         tags = {name: rest.pop(name) for name in Tags.__annotations__ if name in rest}
         entry = _described(release, title, None, **tags)
+        different = rest.pop("apart", ())
         rules = Settings.of(policy, **rest, amounts=not entry.counts)
         rules = replace(rules, clock=clock, workers=effort.workers, progress=effort.progress)
         others = rules.of_others(policy, rest.get("threshold", "default"))
@@ -333,9 +335,9 @@ class Ledger:
             return self._texts([past.entries[name] for name in names], past)
 
         shelf = Shelf(read, texts, frozenset(past.entries))
-        found = ReleaseCheck(release, entry, held, revised, shelf, rules, others).outcome(
-            fewest, len(every) + len(coming)
-        )
+        checked = ReleaseCheck(release, entry, held, revised, shelf, rules, others)
+        checked.name_apart(different)
+        found = checked.outcome(fewest, len(every) + len(coming))
         return replace(found, head=past.head.digest)
 
     # --- its life -----------------------------------------------------------------------------------------

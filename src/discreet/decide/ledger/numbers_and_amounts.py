@@ -48,10 +48,10 @@ from discreet.decide.ledger.joined_tables import JoinedTables, lay, of_one_popul
 from discreet.decide.ledger.joint import Joint, findings_of, of_unrelated
 from discreet.decide.ledger.presence import COUNTS, Exchange, Presence, ToldCells
 from discreet.decide.ledger.settings import Settings
-from discreet.decide.ledger.spelling import spelled
 from discreet.table.blocks import blocks_of
 from discreet.table.equations import lay_out
 from discreet.table.grid import locate
+from discreet.table.spelling import spelled
 
 LARGEST = 100_000
 """The most cells of a common crossing that are asked about once more: a round choice, some seconds of work."""

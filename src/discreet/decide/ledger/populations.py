@@ -19,9 +19,9 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.decide.ledger.bands import Band, band, name_of, pieces
-from discreet.decide.ledger.spelling import spelled
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
+from discreet.table.spelling import spelled
 
 WITHIN, APART = ">", "|"
 BANDS = "bands"

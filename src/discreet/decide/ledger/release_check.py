@@ -20,10 +20,10 @@ from discreet.decide.ledger.populations import APART, WITHIN, apart, family, lin
 from discreet.decide.ledger.revision import alike, same_values
 from discreet.decide.ledger.screening import NewRelease, quiet
 from discreet.decide.ledger.settings import Settings
-from discreet.decide.ledger.spelling import other_spellings, spelled
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
 from discreet.table.release import Release
+from discreet.table.spelling import may_be_one, namesakes, other_spellings, spelled
 
 TOGETHER = 500
 """How many releases are looked at together: few enough for the clock to be seen in time."""
@@ -90,6 +90,14 @@ class ReleaseCheck:
         self.assumed = [*_assumed(entry, self.linked), *_respelled(self.names)]
         self.changes: list[Change] = []
         self.compared: list[Entry] = []
+
+    def name_apart(self, pairs: Sequence[Sequence[str]]) -> None:
+        """Leave open what dimensions of one set of categories and two names give away, other than these pairs."""
+        mine = [sheet.figures for sheet in self.mine]
+        for group in self.groups:
+            if found := namesakes(mine, [sheet.figures for sheet in group], pairs):
+                self.joint |= Joint(unjudged=(may_be_one(found),))
+                return
 
     @cached_property
     def laid(self) -> list[Equations]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypedDict
@@ -37,6 +38,7 @@ class CheckOptions(Tags, WorkOptions, total=False):
     width: float | None
     dr: float | None
     threshold: float | Literal["default"] | None
+    apart: Sequence[Sequence[str]]
 
 
 @dataclass(frozen=True)

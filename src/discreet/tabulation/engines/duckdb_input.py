@@ -12,6 +12,7 @@ from discreet.core.errors import DataError, RequestError
 from discreet.tabulation.engine import check_columns, check_types
 from discreet.tabulation.sources import Source, csv_head, csv_line, utf8_copy
 from discreet.tabulation.spec import TableSpec
+from discreet.tabulation.whose import refuse_repeated, suspects
 
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 NUMBERS = (*WHOLE, *(f"U{kind}" for kind in WHOLE), "FLOAT", "DOUBLE", "DECIMAL")
@@ -138,6 +139,10 @@ def open_input(connection: Any, source: Source, spec: TableSpec, folder: Path) -
         raise unreadable(source, error) from None
     types = {str(name): str(kind) for name, kind, *_ in described if source.kind != "csv" or name != "file"}
     check_types(source, spec, types, _is_code, lambda kind: kind.split("(")[0] in (*NUMBERS, *TEXTS))
+    for column in suspects(types, spec):
+        name = quoted(column)
+        rows, different = connection.execute(f"SELECT count({name}), count(DISTINCT {name}) FROM src").fetchone()
+        refuse_repeated(source.shown, column, rows, different)
     return Input(connection, source, types, separators)
 
 
@@ -163,14 +168,15 @@ def unreadable(source: Source, error: Exception) -> DataError:
 def _load_csv(connection: Any, source: Source, spec: TableSpec, folder: Path) -> dict[Path, str]:
     """Read the columns that are needed, as texts, into a table that DuckDB keeps on disk if it is large."""
     separators: dict[Path, str] = {}
-    needed = list(dict.fromkeys(column for column, _ in spec.roles()))
     for number, path in enumerate(source.paths):
         header, separator, empty = csv_head(source, path)
         check_columns(Source("csv", (path,)), spec, header)
         separators[path] = separator
+        if not number:
+            needed = [*dict.fromkeys(column for column, _ in spec.roles()), *suspects(header, spec)]
         text = utf8_copy(path, source.encoding, folder / f"{number}.csv")
         columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in header)
-        select = ", ".join(quoted(name) for name in needed)
+        select = ", ".join(quoted(name) if name in header else f"NULL AS {quoted(name)}" for name in needed)
         query = (
             f"SELECT {select}, {number} AS file FROM read_csv({literal(text)}, header=true, auto_detect=false, "
             f"delim={literal(separator)}, quote='\"', escape='\"', nullstr='', columns={{{columns}}}, "

@@ -16,6 +16,7 @@ from discreet.tabulation.engines.sql import SqlTerm, file_columns, levels
 from discreet.tabulation.plan import Key, Plan
 from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
+from discreet.tabulation.whose import refuse_repeated, suspects
 
 
 class ReferenceSession(EngineSession):
@@ -36,6 +37,9 @@ class ReferenceSession(EngineSession):
             raise RequestError("the reference engine reads files and frames; use duckdb or spark")
         check_columns(source, spec, rows.column_names)
         listed = rows.to_pylist()
+        for column in suspects(rows.column_names, spec):
+            entries = [row[column] for row in listed if text(row[column]) is not None]
+            refuse_repeated(source.shown, column, len(entries), len(set(entries)))
         kept = [row for row in listed if spec.missing != "drop" or not self._missing(row)]
         self.dropped = len(listed) - len(kept)
         self.rows = [self._plain(number, row) for number, row in enumerate(kept)]

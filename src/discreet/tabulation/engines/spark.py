@@ -33,6 +33,7 @@ from discreet.tabulation.engines.sql import (
 from discreet.tabulation.plan import Key, Plan
 from discreet.tabulation.sources import Source, csv_head
 from discreet.tabulation.spec import TableSpec
+from discreet.tabulation.whose import refuse_repeated, suspects
 
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 ODD = "{0} IS NULL OR isnan({0}) OR abs({0}) = double('infinity')"
@@ -63,6 +64,10 @@ class SparkTabulation(EngineSession):
         self.types = dict(frame.dtypes)
         check_types(source, spec, self.types, _is_code, lambda kind: kind.split("(")[0] in (*NUMBERS, "string"))
         self._view("src", frame)
+        for column in suspects(self.types, spec):
+            name = quoted(column)
+            found = self._sql(f"SELECT count({name}), count(DISTINCT {name}) FROM {self._name('src')}").first()
+            refuse_repeated(source.shown, column, *found)
         self.dropped = self._look()
 
     # --- records ------------------------------------------------------------------------------------------
