@@ -60,6 +60,8 @@ def solve_group(
             return small
     if apart is not None and group.variables.size > CROWDED and not group.mixed:
         told = told_apart(group, wanted, clock)
+        if told is None and clock.late:
+            raise LateError
         if told is not None:
             rest = (told.settled == 0).any(axis=0)
             tick(int(wanted.sum()) - int(rest.sum()))

@@ -298,6 +298,9 @@ def keep_small(group: Group, wanted: IntArray, found: Found, top: float, clock: 
     from half a unit above these integers, far beyond what they may be off by. And once no equations can be added up
     without any unknown that is large somewhere, no such sum is left. What is late is not settled.
     """
+    if clock.late:
+        found.settled[:, (wanted > 0) & (group.most >= top)] = 0
+        return
     folded = fold(group, wanted)
     kept = folded.kept
     # What has one value over integers has it in what follows too.
