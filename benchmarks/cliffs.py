@@ -117,7 +117,7 @@ CLIFFS = {
     "controlled rounding 15³": Cliff(rounded, 15, 3, "no end", "5"),
     "controlled rounding 20³": Cliff(rounded, 20, 3, "no end", "20"),
     "audit of 15³ behind two-way margins": Cliff(behind_margins, 15, 3, "no end in 240", "30"),
-    "ledger check of the last of six tables": Cliff(last_of_six, 8, 3, "no end in 300", "20"),
+    "ledger check of the last of six tables": Cliff(last_of_six, 8, 4, "no end in 300", "20"),
     "suppress 100 × 100": Cliff(suppressed, 100, 4, "1.1", "1"),
     "suppress 316 × 316": Cliff(suppressed, 316, 4, "over 240", "12"),
     "five linked tables, 3,000 firms": Cliff(five_linked("none"), 3_000, 200, "137", "15"),

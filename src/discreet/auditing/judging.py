@@ -108,10 +108,17 @@ class Judge:
         """How many units of the last decimal make one published unit."""
         return int(10**self.equations.decimals)
 
-    def bound(self, equations: Equations, targets: IntArray) -> Bounds:
-        """Bound the targets in the time that remains."""
-        left, workers, progress = self.clock.left, self.workers, self.progress
-        return bounds(equations, targets, relaxed=self.relaxed, time_limit=left, workers=workers, progress=progress)
+    def bound(self, equations: Equations, targets: IntArray, apart: float | None = None) -> Bounds:
+        """Bound the targets in the time that remains, or tell only ``apart`` what has several values."""
+        return bounds(
+            equations,
+            targets,
+            relaxed=self.relaxed,
+            apart=apart,
+            time_limit=self.clock.left,
+            workers=self.workers,
+            progress=self.progress,
+        )
 
     def _levels(self, targets: IntArray) -> tuple[FloatArray, FloatArray, BoolArray]:
         """Return the levels of targets as integers, and which targets have both and no sliding level."""

@@ -7,12 +7,13 @@ from collections.abc import Callable
 import numpy as np
 
 from discreet.core.clock import Clock
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.feasible.filling import filled
 from discreet.feasible.group_program import GroupProgram, RangeProgram, sparse_bounds, widen
 from discreet.feasible.integer_search import small_group
-from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group, StuckError
+from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group, LateError, StuckError
 from discreet.feasible.tableau.solver import Solver
+from discreet.feasible.telling_apart import keep_small, told_apart
 from discreet.table.kinds import UNBOUNDED
 
 LARGEST = 100_000_000
@@ -35,13 +36,15 @@ def solve_group(
     *,
     goal: IntArray | None = None,
     whole: bool = True,
+    apart: float | None = None,
     clock: Clock | None = None,
     tick: Callable[[int], None] = lambda count: None,
 ) -> Found:
     """Bound the wanted unknowns of a group, or search for tables that attain goals.
 
     Without ``goal`` (for both sides, the value at which a search may end) bounds are looked for; ``whole`` says to
-    branch where corners are not integers. ``tick`` is told how many unknowns were looked at.
+    branch where corners are not integers. With ``apart``, unknowns of large groups need only be told apart: whether
+    they have several values, and whether they can reach that number. ``tick`` is told how many were looked at.
 
     Raises:
         NothingFitsError: no table fits.
@@ -55,6 +58,17 @@ def solve_group(
             if whole and not small.settled.all():
                 _close(group, small, goal, clock)
             return small
+    if apart is not None and group.variables.size > CROWDED and not group.mixed:
+        told = told_apart(group, wanted, clock)
+        if told is None and clock.late:
+            raise LateError
+        if told is not None:
+            rest = (told.settled == 0).any(axis=0)
+            tick(int(wanted.sum()) - int(rest.sum()))
+            _bound_rest(group, told, rest, clock, tick)
+            if np.isfinite(apart):
+                keep_small(group, wanted, told, apart, clock)
+            return told
     if goal is None and group.variables.size > CROWDED:
         found = filled(group, wanted, clock)
         if found is not None:
@@ -83,6 +97,18 @@ def solve_group(
     if whole and not found.settled.all():
         _close(group, found, goal, clock)
     return found
+
+
+def _bound_rest(group: Group, told: Found, rest: BoolArray, clock: Clock, tick: Callable[[int], None]) -> None:
+    """Bound those unknowns that no two tables tell apart, in place."""
+    if clock.late or not rest.any():
+        return
+    try:
+        found = solve_group(group, rest.astype(np.int64), clock=clock, tick=tick)
+    except LateError:
+        return
+    for mine, theirs in ((told.bound, found.bound), (told.relaxed, found.relaxed), (told.settled, found.settled)):
+        mine[:, rest] = theirs[:, rest]
 
 
 def reach(group: Group, solver: Solver, goal: IntArray, clock: Clock) -> None:

@@ -48,6 +48,7 @@ def bounds(
     targets: IntArray | Sequence[int] | None = None,
     *,
     relaxed: bool = False,
+    apart: float | None = None,
     time_limit: float | None = None,
     workers: int | None = None,
     progress: Progress | None = None,
@@ -60,8 +61,9 @@ def bounds(
     branch and bound decides whether one can.
 
     Targets are indices of positions; the others keep their outer ranges. With ``relaxed``, bounds over real numbers,
-    rounded inwards, are returned: integers may leave less. After the time limit, in seconds, intervals keep the width
-    known by then.
+    rounded inwards, are returned: integers may leave less. With ``apart``, large groups are searched only until it is
+    known which targets have a single value, and which are below that number in any case, over real numbers: the others
+    keep outer ranges, and count as finished. After the time limit, in seconds, intervals keep the width known by then.
 
     >>> from discreet.table.equations import equations_of
     >>> from discreet.table.figures import Figures
@@ -79,7 +81,7 @@ def bounds(
     finished = np.ones(wanted.size, bool)
     counted = np.full(wanted.size, -1)
     search = GroupSearch(equations, left.groups, wanted, time_limit, workers, progress)
-    for group, found in search.run(whole=not relaxed):
+    for group, found in search.run(whole=not relaxed, apart=apart):
         mine = wanted[group.variables]
         where = group.variables[mine]
         if group.mixed:

@@ -50,20 +50,23 @@ class GroupSearch:
         self.todo = sum(int(wanted[group.variables].sum()) for group in self.groups)
         self.lock = Lock()
 
-    def run(self, *, goal: IntArray | None = None, whole: bool = True) -> list[tuple[Group, Found | None]]:
+    def run(
+        self, *, goal: IntArray | None = None, whole: bool = True, apart: float | None = None
+    ) -> list[tuple[Group, Found | None]]:
         """Return what is found about every group, None if time ran out before.
 
         A search may end at a ``goal`` (for both sides of every position); bounds are looked for without one. ``whole``
-        asks for tables of integers where corners show none.
+        asks for tables of integers where corners show none. With ``apart``, unknowns of large groups need only be told
+        apart: whether they have several values, and whether they can reach that number.
         """
         with self.clock:
             self._report()
             try:
-                return self._run(goal, whole)
+                return self._run(goal, whole, apart)
             except NothingFitsError:
                 raise explain(self.equations) from None
 
-    def _run(self, goal: IntArray | None, whole: bool) -> list[tuple[Group, Found | None]]:
+    def _run(self, goal: IntArray | None, whole: bool, apart: float | None) -> list[tuple[Group, Found | None]]:
         from discreet.feasible.any_shape import solve_group
         from discreet.feasible.network.flow import network_batch
         from discreet.feasible.network.orientation import oriented
@@ -97,7 +100,7 @@ class GroupSearch:
             wanted = self.wanted[group.variables].astype(np.int64)
             aim = None if goal is None else goal[:, group.variables]
             try:
-                return solve_group(group, wanted, goal=aim, whole=whole, clock=self.clock, tick=self._tick)
+                return solve_group(group, wanted, goal=aim, whole=whole, apart=apart, clock=self.clock, tick=self._tick)
             except LateError:
                 return None
 

@@ -119,7 +119,11 @@ class JoinedTables:
         self.judge = self.settings.judge(self.equations)
         # Who is in a line is asked of every sum.
         wanted = self.protected | self.asked | (~self.equations.exact & (self.settings.lines is not None))
-        self.found = self.judge.bound(self.equations, np.flatnonzero(wanted))
+        # Without limits, all that counts is which figures have a single value, and which cells are small in any case.
+        limits = self.settings.limits
+        limited = limits.width is not None or limits.dr is not None or self.settings.lines is not None
+        apart = None if limited else self.settings.top(self.judge.scale)
+        self.found = self.judge.bound(self.equations, np.flatnonzero(wanted), apart)
 
     def _equations(self, parts: Sequence[Figures]) -> Equations:
         """State what tables say, with what others say about who is there."""
