@@ -161,13 +161,10 @@ def audit(
     in_question = sums_of(parts, _cells(sums or {}, limits, attackers, terms.knows), sensitivity)
     stated: Any = {"between": not terms.verdict_only, "layout": terms.layout}
     equations, crossing, asked = ask(parts, about, sums or {}, least, most, in_question, **stated)
-    if equations.measured is not None and not LAWS[law].even:
-        told.append(UNWEIGHED.format(law))
+    told += [UNWEIGHED.format(law)] * (equations.measured is not None and not LAWS[law].even)
     equations, groups = with_respondents(with_statistics(replace(equations, draws=draws_of(releases))))
-    if any(group.loose for group in groups):
-        told.append(LOOSE)
-    if silent := unjudged(equations):
-        told.append(f"{UNJUDGED} {', '.join(silent)}")
+    silent = unjudged(equations)
+    told += [LOOSE] * any(group.loose for group in groups) + [f"{UNJUDGED} {', '.join(silent)}"] * bool(silent)
     # That no cell needs protection is believed of a verdict on levels alone.
     demanded = limits.levels if terms.verdict_only else limits.levels or None
     reach = reach_of(equations, demanded, original, terms.protection, sensitivity)

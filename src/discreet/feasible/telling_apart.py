@@ -12,6 +12,7 @@ Hidden sums of which nothing is asked, and which are only what their parts leave
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -126,16 +127,35 @@ def _below(state: IntArray, length: int) -> int:
     return found
 
 
+class Searched(NamedTuple):
+    """What is searched: equations by row and by unknown, ranges, a table, and by how much each equation is wrong."""
+
+    rows: Rows
+    across: Rows
+    low: IntArray
+    up: IntArray
+    x: IntArray
+    off: IntArray
+
+
 @compiled
-def exchange(
-    rows: Rows, across: Rows, low: IntArray, up: IntArray, x: IntArray, off: IntArray,
-    chance: IntArray, state: IntArray, least: int, turns: int, stop: IntArray,
-) -> bool:  # fmt: skip
+def _moved(across: Rows, off: IntArray, i: int, by: int) -> int:
+    """Move an unknown, as far as equations see it, and return how much more is wrong then."""
+    more = 0
+    for s in range(across.starts[i], across.starts[i + 1]):
+        more -= abs(off[across.columns[s]])
+        off[across.columns[s]] += by * across.values[s]
+        more += abs(off[across.columns[s]])
+    return more
+
+
+@compiled
+def exchange(given: Searched, chance: IntArray, state: IntArray, least: int, turns: int, stop: IntArray) -> bool:
     """Move values by 1, alone or two in one equation, until all equations hold; say whether they do.
 
-    ``off`` is by how much each equation is wrong. An exchange that adds d to the sum of that is taken with chance[d].
-    The first ``least`` turns are taken in any case.
+    An exchange that adds d to what is wrong is taken with chance[d]. The first ``least`` turns are taken in any case.
     """
+    rows, across, low, up, x, off = given
     m = off.size
     wrong, place, count, total = np.zeros(m, np.int64), np.full(m, -1), 0, 0
     for r in range(m):
@@ -171,26 +191,13 @@ def exchange(
             other = -by if sign == rows.values[second] else by
         if x[i] + by < low[i] or x[i] + by > up[i] or x[j] + other < low[j] or x[j] + other > up[j]:
             continue
-        more = 0
-        for s in range(across.starts[i], across.starts[i + 1]):
-            more -= abs(off[across.columns[s]])
-            off[across.columns[s]] += by * across.values[s]
-            more += abs(off[across.columns[s]])
-        if other != 0:
-            for s in range(across.starts[j], across.starts[j + 1]):
-                more -= abs(off[across.columns[s]])
-                off[across.columns[s]] += other * across.values[s]
-                more += abs(off[across.columns[s]])
+        more = _moved(across, off, i, by) + _moved(across, off, j, other)
         taken = more <= 0
         if not taken and more < chance.size:
             taken = _below(state, SPAN) < chance[more]
         if not taken:
-            by, other = -by, -other
-            for s in range(across.starts[i], across.starts[i + 1]):
-                off[across.columns[s]] += by * across.values[s]
-            if other != 0:
-                for s in range(across.starts[j], across.starts[j + 1]):
-                    off[across.columns[s]] += other * across.values[s]
+            _moved(across, off, i, -by)
+            _moved(across, off, j, -other)
             continue
         x[i] += by
         x[j] += other
@@ -254,9 +261,8 @@ class Exchanges:
             chance = (SPAN * np.exp(-np.arange(40) / temperature)).astype(np.int64)
             off = self.rows.sums(x) - group.rhs
             least = 0 if step else warm * n
-            if exchange(
-                self.rows, self.across, low, up, x, off, chance, self.state, least, TURNS * n, self.clock.rung
-            ):  # fmt: skip
+            given = Searched(self.rows, self.across, low, up, x, off)
+            if exchange(given, chance, self.state, least, TURNS * n, self.clock.rung):
                 return self._note(x)
             if self.clock.late:
                 return False

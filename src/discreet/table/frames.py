@@ -20,15 +20,20 @@ from discreet.table.frequencies import Frequencies
 from discreet.table.roles import ENDS, FIGURES, POSSIBLE, Layout, check_layout, roles
 
 
-class TableOptions(TypedDict, total=False):
+class TotalOptions(TypedDict, total=False):
+    """What totals are called, and whether they are checked."""
+
+    total: str | None
+    totals: Mapping[str, str] | None
+    margins: Margins
+
+
+class TableOptions(TotalOptions, total=False):
     """How columns are read as a table; :func:`discreet.read_table` says what each option means."""
 
     dimensions: Sequence[str] | None
     count: str
     layout: Layout
-    total: str | None
-    totals: Mapping[str, str] | None
-    margins: Margins
     decimal: str | None
 
 
@@ -77,12 +82,11 @@ def frequencies_from_arrow(
     dimensions: Sequence[str] | None = None,
     count: str = FIGURES[0],
     layout: Layout = "auto",
-    total: str | None = "Total",
-    totals: Mapping[str, str] | None = None,
-    margins: Margins = "check",
     decimal: str | None = None,
+    **how: Unpack[TotalOptions],
 ) -> Frequencies:
     """Count the cells of an Arrow table; `where` names the place of a row in messages."""
+    total, totals, margins = how.get("total", "Total"), how.get("totals"), how.get("margins", "check")
     if decimal not in (".", ",", None):
         raise RequestError(f"decimal is {decimal!r}; it is '.' or ','")
     if margins not in ("check", "recompute"):

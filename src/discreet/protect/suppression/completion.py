@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -21,6 +22,8 @@ from discreet.core.sparse import Rows, parts
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
+Ends: TypeAlias = tuple[FloatArray, FloatArray]
+"""The least and the largest of each value."""
 SWEEPS = 150
 """How often the first guess is scaled to all sums: a round number, since the fit corrects what remains."""
 MANY = 10_000
@@ -141,7 +144,7 @@ class _LinkedPart:
             found: FloatArray | None = near
             if least is not near:
                 ends = np.maximum(lower, np.floor(least)), np.minimum(upper, np.ceil(most))
-                found = self._found(self.rows, self.rest, np.zeros(near.size), *ends, clock, whole=True)
+                found = self._found(self.rows, self.rest, np.zeros(near.size), ends, clock, whole=True)
             if found is None:
                 continue
             values: IntArray = np.rint(found).astype(np.int64)
@@ -152,32 +155,25 @@ class _LinkedPart:
 
     def _nearest(self, wanted: IntArray | None, lower: FloatArray, upper: FloatArray, clock: Clock) -> FloatArray:
         """Return real numbers that fit, the nearest in sum to those wanted."""
-        n, nothing = self.at.size, np.zeros(self.at.size)
+        n = self.at.size
         if wanted is None:
-            found = self._found(self.rows, self.rest, nothing, lower, upper, clock)
+            found = self._found(self.rows, self.rest, np.zeros(n), (lower, upper), clock)
         else:
             # Each position then has two columns, how far it goes up and how far down, and every unit costs.
             start = np.clip(wanted, self.lower, self.upper)
             both = self.rows.beside(self.rows._replace(values=-self.rows.values), n)
             ends = np.zeros(2 * n), np.concatenate([upper - start, start - lower])
-            found = self._found(both, self.rest - self.rows.sums(start), np.ones(2 * n), *ends, clock)
+            found = self._found(both, self.rest - self.rows.sums(start), np.ones(2 * n), ends, clock)
             found = None if found is None else start + found[:n] - found[n:]
         if found is None:
             raise DataError("no table fits all linked tables together; give tables of the same records")
         return found
 
     def _found(
-        self,
-        rows: Rows,
-        rest: IntArray,
-        costs: FloatArray,
-        lower: FloatArray,
-        upper: FloatArray,
-        clock: Clock,
-        *,
-        whole: bool = False,
+        self, rows: Rows, rest: IntArray, costs: FloatArray, ends: Ends, clock: Clock, *, whole: bool = False
     ) -> FloatArray | None:
         """Return what costs least, or the first integers that fit; None if nothing does."""
+        lower, upper = ends
         options = FIRST if whole else INTERIOR if self.at.size > MANY else None
         program = Program(rows, costs=costs, lower=lower, upper=upper, sums=(rest, rest), whole=whole, options=options)
         outcome = program.run(clock.left)
