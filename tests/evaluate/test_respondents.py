@@ -339,6 +339,6 @@ def test_where_nobody_is_named_that_is_said(tmp_path: Path, monkeypatch: pytest.
     assert told in " ".join(suppressed.out.split())
     assert told in " ".join(run("audit", "release.csv", "--original", "t.tab", *rule).out.split())
     assert told in " ".join(run("assess", "t.tab", "--policy", "business").out.split())
-    unnamed = dc.tabulate(records(), ["cell"], value="turnover")
+    unnamed = dc.tabulate(records(), ["cell"], value="turnover", contributor="")
     assert told in str(dc.suppress(unnamed, Threshold(2)))
     assert told not in str(dc.suppress(tabulated(), Threshold(2)))

@@ -75,7 +75,9 @@ def written(release: Release, form: str, folder: Path, **about: Any) -> Path:
 
 
 def is_text_for(form: str, texts: list[str]) -> bool:
-    """Say whether a format can hold the texts as they are."""
+    """Say whether a format can hold the texts as they are; blanks around the entries of CSV files are left out."""
+    if form != "xlsx" and any(text != text.strip() for text in texts):
+        return False
     if form == "xlsx":
         return not any((ord(c) < 32 and c not in "\t\n") or c in "\ufffe\uffff" for text in texts for c in text)
     return True

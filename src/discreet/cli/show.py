@@ -188,6 +188,8 @@ def marked(console: Console, mark: str, style: str, text: str, rest: str = "") -
     """Print a text with a mark of another style before it, broken into lines as one; a blank first hangs it."""
     from rich.text import Text
 
+    # A styled text is printed as it is.
+    mark, text = (shown(clipped(with_options(one))) for one in (mark, text))
     indent = len(mark) if mark.startswith(" ") else 0
     lines = Text.assemble((mark, style), (text, rest)).wrap(console, console.width - indent)
     for number, line in enumerate(lines):
