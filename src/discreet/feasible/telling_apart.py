@@ -39,7 +39,8 @@ FAILURES = 4
 SINGLE, WRONG = 0.2, 0.7
 """How often a single value moves, and how often in an equation that is wrong: round choices."""
 CLOSE = 1e-6
-"""How far points over real numbers may be off in any equation: they are asked for to half a unit only."""
+"""How far points over real numbers may be off in any equation. A sum that follows is one of equations, each taken some
+times; it is off by so much for each of them, so half a unit is enough for all that take fewer than 499,999 of them."""
 SPAN = 2**31
 """Random numbers are below this."""
 AT_ONCE = 50

@@ -49,7 +49,8 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
     if whose is not None:
         raise RequestError(
             f"{shown} looks like records, but column {whose!r} seems to say whose each of them is; name the columns to "
-            f"count by (by=, --by), and it (contributor={whose!r}, --contributor {shlex.quote(whose)})"
+            f"count by (by=, --by), and this one for whose they are (contributor={whose!r}, --contributor "
+            f"{shlex.quote(whose)})"
         ) from None
     return names
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+
+import pyarrow as pa
 
 from discreet.core.errors import RequestError
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
 from discreet.table import Table
-from discreet.table.arrow_files import read_arrow
+from discreet.table.arrow_files import errors_of, read_arrow
 from discreet.table.frames import to_arrow
-from discreet.table.records import Records, count_records, read_records
+from discreet.table.records import Records, count_records
 from discreet.tabulation.whose import like_whose, refuse_repeated
 
 TAKEN = ("by", "weight", "encoding", "delimiter", "impossible")
@@ -31,19 +34,19 @@ def open_sample(sample: object, reading: Reading) -> Table | Records:
         return open_original(sample, reading, released=True).table()
     if strange := replace(reading, contributor=reading.contributor or None).beyond(TAKEN):
         raise RequestError(f"records of a sample are counted, which needs no {strange}; leave it out")
-    if reading.contributor is None:
-        _refuse_repeated(sample, reading)
-    if isinstance(sample, str | Path):
-        found = read_records(sample, reading.by, weight=reading.weight, **reading.text)
-    else:
-        found = count_records(sample, reading.by, weight=reading.weight)
+    file = sample if isinstance(sample, str | Path) else None
+    arrow = to_arrow(sample) if file is None else read_arrow(file, **reading.text)
+    _refuse_repeated(arrow, reading, str(file or "the records"))
+    with nullcontext() if file is None else errors_of(file):
+        place = None if file is None else lambda row: f"record {row + 1}"
+        found = count_records(arrow, reading.by, weight=reading.weight, where=place)
     return found if reading.impossible is None else found.with_structural_zeros(reading.impossible, **reading.text)
 
 
-def _refuse_repeated(sample: object, reading: Reading) -> None:
-    """Refuse records of which several may be one person's: each would be taken for somebody else."""
-    file = sample if isinstance(sample, str | Path) else None
-    arrow = to_arrow(sample) if file is None else read_arrow(file, **reading.text)
+def _refuse_repeated(arrow: pa.Table, reading: Reading, shown: str) -> None:
+    """Refuse records of which several may be one person's, unless somebody says that they are not."""
+    if reading.contributor is not None:
+        return
     for name in like_whose(map(str, arrow.column_names), {*(reading.by or ()), reading.weight or ""}):
         column = arrow[name].drop_null()
-        refuse_repeated(str(file or "the records"), name, len(column), len(column.unique()), kept=True)
+        refuse_repeated(shown, name, len(column), len(column.unique()), kept=True)
