@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from discreet.core.errors import DataError, RequestError, require
 from discreet.core.numerics import IntArray
+from discreet.core.text import many
 from discreet.table.counts import Where
 from discreet.table.statistic import (
     MOST_DECIMALS,
@@ -214,7 +215,9 @@ def _decimals(name: str, statistic: Statistic, printed: IntArray, floating: bool
     if said == PRINTED and not floating:
         return None
     if said is None and printed.size and (floating or most != least):
-        shown = "is stored without its decimals" if floating else f"shows {least} decimals here and {most} there"
+        shown = (
+            "is stored without its decimals" if floating else f"shows {many(least, 'decimal')} here and {most} there"
+        )
         raise RequestError(
             f"{name} {shown}: say to how many it was rounded (decimals={most}), or, where each is rounded as it is "
             "printed, decimals=printed"
