@@ -171,7 +171,8 @@ def test_two_roundings_of_one_figure_narrow_it(ledger: Ledger) -> None:
     narrow = ledger.check(second, title="Second", width=2).new
     assert [(f.name, f.lower, f.upper, f.cause) for f in narrow] == [("size=s", 4, 5, "together")]
     assert (
-        "3 (rounded (random) to base 3) in «First», 6 (rounded (random) to base 3) in «Second»" in narrow[0].subtraction
+        "3 (rounded at random to base 3) in «First», 6 (rounded at random to base 3) in «Second»"
+        in narrow[0].subtraction
     )
     exact = ledger.check(shown([5, 9], sizes), title="Exact")
     assert {(f.name, f.lower) for f in exact.new} == {("size=s", 5), ("size=m", 9)}

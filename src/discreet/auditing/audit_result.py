@@ -167,6 +167,9 @@ class Audit:
     @property
     def sentence(self) -> str:
         """The verdict in words."""
+        return with_arguments(self._sentence())
+
+    def _sentence(self) -> str:
         note = f" {self.note[0].upper()}{self.note[1:]}." if self.note else ""
         if not len(self.findings) and self.verdict == "safe":
             return f"All {self.published:,} figures are published exactly.{note}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from discreet.core.effort import EACH
-from discreet.core.errors import RequestError
+from discreet.core.errors import RequestError, with_arguments
 from discreet.core.json_types import Json
 from discreet.core.text import columns, figure, grouped_text, number_text
 from discreet.decide.evidence import Evidence
@@ -105,7 +105,7 @@ class Assessment(Recorded):
     def reasons(self) -> tuple[str, ...]:
         """The reasons in words: what is wrong if the table is withheld, and otherwise what was checked."""
         wrong = failed(self.checks)
-        return tuple(one.text for one in (wrong or self.checks))
+        return tuple(with_arguments(one.text) for one in (wrong or self.checks))
 
     @property
     def sentence(self) -> str:
@@ -116,7 +116,7 @@ class Assessment(Recorded):
         why = f": {self.reasons[0]}" if self.reasons else ""
         trial = f" {TRIAL}." if self.trial else ""
         remedy = f" {self.remedy}." if self.remedy else ""
-        return f"{PHRASES[self.verdict].capitalize()}{how}{why}.{remedy}{trial}"
+        return with_arguments(f"{PHRASES[self.verdict].capitalize()}{how}{why}.{remedy}{trial}")
 
     @property
     def rows_sentence(self) -> str:
@@ -201,7 +201,7 @@ class Assessment(Recorded):
         cells = self.cells(10)
         if cells:
             parts.append(columns(*self.side_by_side(cells), left=5))
-        return "\n".join(parts)
+        return with_arguments("\n".join(parts))
 
 
 CELLS = 1000

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import MappingProxyType
 
-from discreet.core.errors import DataError, RequestError
+from discreet.core.errors import DataError, RequestError, both_shown, with_arguments
 from discreet.core.files import write_text
 from discreet.core.json_types import Json, JsonObject
 from discreet.decide.json_data import plain
@@ -74,7 +74,8 @@ class Recorded:
 
     def results(self) -> JsonObject:
         """Return the findings as plain data, without their provenance."""
-        results = self.to_dict()
+        with both_shown():  # The findings are the same wherever they were made.
+            results = self.to_dict()
         results.pop("record")
         return results
 
@@ -117,7 +118,8 @@ class Recorded:
         """
         from discreet.report import write_report
 
-        return write_report(self.to_dict(), path, edition=edition, author=author, date=date, ledger=ledger)
+        with both_shown():
+            return write_report(self.to_dict(), path, edition=edition, author=author, date=date, ledger=ledger)
 
     def __repr__(self) -> str:
         """Return the readable form."""
@@ -126,7 +128,7 @@ class Recorded:
     def _repr_html_(self) -> str:
         from discreet.report import notebook
 
-        return notebook(self.to_dict())
+        return with_arguments(notebook(self.to_dict()))
 
 
 def _refuse_constant(text: str) -> None:

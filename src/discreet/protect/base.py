@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias, TypedDict, get_args, get_
 
 import numpy as np
 
-from discreet.core.errors import DataError, RequestError
+from discreet.core.errors import DataError, RequestError, with_arguments
 from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
@@ -149,7 +149,8 @@ class Protected:
     @property
     def sentence(self) -> str:
         """What was done, in words."""
-        return " ".join([self.changes.sentence, *self.notes, *([f"{TRIAL}."] if self.release.trial else [])])
+        said = [self.changes.sentence, *self.notes, *([f"{TRIAL}."] if self.release.trial else [])]
+        return with_arguments(" ".join(said))
 
     def __str__(self) -> str:
         made = settings_text(self.release.parameters)

@@ -33,7 +33,8 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
     if arrow.num_rows < 2 or counts[names[0]] == arrow.num_rows or not _repeats(arrow):
         if figure_among(names) is not None:
             raise error
-        raise type(error)(f"{error}; {_hint(arrow, counts)}") from None
+        why = str(error).removeprefix(f"{shown}: ")
+        raise type(error)(f"{shown}: {_hint(arrow, counts)}; as a table it cannot be read: {why}") from None
     if wide:
         raise RequestError(
             f"{shown} looks like records, but column {wide[0]!r} has {counts[wide[0]]:,} different entries; name the "

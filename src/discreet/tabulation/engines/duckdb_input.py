@@ -11,6 +11,7 @@ from typing import Any
 from discreet.core.errors import DataError, RequestError
 from discreet.table.arrow_files import BLANKS
 from discreet.tabulation.engine import check_columns, check_types
+from discreet.tabulation.engines.sql import GROUPED, separated, with_point
 from discreet.tabulation.sources import Source, csv_head, csv_line, utf8_copy
 from discreet.tabulation.spec import TableSpec
 from discreet.tabulation.whose import refuse_repeated, suspects
@@ -20,8 +21,6 @@ NUMBERS = (*WHOLE, *(f"U{kind}" for kind in WHOLE), "FLOAT", "DOUBLE", "DECIMAL"
 TEXTS = ("VARCHAR", "ENUM")
 COMMA, THOUSANDS = "[-+]?[0-9]*,[0-9]+", "[-+]?[1-9][0-9]{0,2},[0-9]{3}"
 """Numbers with a decimal comma, and those among them in which it may separate thousands."""
-GROUPED = {sign: rf"[-+]?[0-9]{{1,3}}([{other}][0-9]{{3}})+" for sign, other in ((".", ","), (",", "."))}
-"""Numbers in groups of three digits, by the decimal sign that they may have."""
 
 
 def quoted(name: str) -> str:
@@ -64,11 +63,7 @@ class Input:
         text = f"trim(CAST({quoted(column)} AS VARCHAR))"
         stated = self.source.decimal or self._decimal(column)
         if stated is not None:
-            other = "," if stated == "." else "."
-            # What is not in groups of three digits keeps its sign, and is no number then.
-            grouped = f"regexp_full_match({text}, {literal(GROUPED[stated] + f'([{stated}][0-9]*)?')})"
-            text = f"CASE WHEN {grouped} THEN replace({text}, '{other}', '') ELSE replace({text}, '{other}', '?') END"
-            text = f"replace({text}, ',', '.')"
+            text = with_point(text, stated, f"regexp_full_match({text}, {literal(separated(stated))})")
         # Other programs write NaN for what is missing; it is not a number.
         return f"TRY_CAST(nullif({text}, '') AS DOUBLE)"
 
