@@ -109,7 +109,8 @@ def test_work_goes_to_spark_and_comes_back_as_it_would_from_threads(
 
 def test_spark_reads_separated_thousands_as_the_other_engines_do(spark: Any, tmp_path: Path) -> None:
     """1.234 is a thousand and more where the comma is decimal, and 1,234 where the point is."""
-    path, options = tmp_path / "firms.csv", {"by": "region", "value": "turnover", "contributor": "id"}
+    path = tmp_path / "firms.csv"
+    options: Any = {"by": ["region"], "value": "turnover", "contributor": "id"}
     for sign, texts in ((",", ("1.234", "-1.234.567,5", "3,5", "12")), (".", ("1,234", "-1,234,567.5", "3.5", "12"))):
         rows = [f"r{i % 2};{i};{text}" for i, text in enumerate(texts)]
         path.write_text("\n".join(["region;id;turnover", *rows, ""]), encoding="utf-8")
