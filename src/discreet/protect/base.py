@@ -13,7 +13,7 @@ from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, is_short
-from discreet.core.text import decimal_text, html_table, settings_text
+from discreet.core.text import decimal_text, settings_text
 from discreet.protect.canonical_order import as_in, by_name
 from discreet.table import Release, Table
 from discreet.table.release import TRIAL
@@ -159,8 +159,9 @@ class Protected:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        rows = [[str(name), str(value)] for name, value in self.to_dict().items() if not isinstance(value, list | dict)]
-        return html_table(["", ""], rows)
+        from html import escape
+
+        return f"<p>{escape(str(self))}</p>{self.release._repr_html_()}"
 
 
 @runtime_checkable

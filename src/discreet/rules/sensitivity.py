@@ -15,7 +15,7 @@ from discreet.core.text import columns, html_table
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
 from discreet.rules.cell_figures import CellFigures, cell_figures
-from discreet.rules.rule import CustomRule, Finding, Judge, Mask, Rule, amount
+from discreet.rules.rule import CustomRule, Finding, Judge, Mask, Rule, amount, rule_list
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import LevelName
 
@@ -188,7 +188,7 @@ def sensitivity(
     >>> sensitivity(table, [PPercent(10)]).sensitive.tolist()
     [True, False]
     """
-    listed = list(rules) if isinstance(rules, Sequence) else [rules]
+    listed = rule_list(rules)
     if not listed:
         raise RequestError("no rule is given; name at least one, for example the p% rule")
     if combine not in ("any", "all"):

@@ -21,6 +21,7 @@ from discreet.protect.suppression.primary import COSTS, Wish, costs_of, demands_
 from discreet.protect.suppression.problem import Beside, lay_out, name_of, state
 from discreet.protect.suppression.rescue import UnprotectableError, explain
 from discreet.protect.usage import UNLISTED, Usage, option
+from discreet.rules.rule import rule_list
 from discreet.rules.sensitivity import Combine
 from discreet.table import Table
 from discreet.table.attacker import Attacker
@@ -120,7 +121,8 @@ class Suppression:
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        for name in ("rules", "wishes", "attackers"):
+        object.__setattr__(self, "rules", tuple(rule_list(self.rules)))
+        for name in ("wishes", "attackers"):
             given = getattr(self, name)
             object.__setattr__(self, name, tuple(given) if isinstance(given, Sequence) else (given,))
         for name, choice in CHOICES.items():
