@@ -229,7 +229,7 @@ class Audit:
             "verdict": self.verdict,
             "criterion": self.criterion.to_dict(),
             "law": self.law,
-            "sentence": self.sentence,
+            "sentence": self._sentence(),
             "counts": self.counts,
             "published": self.published,
             "tables": self.tables if self.tables is not None and self.tables < LARGEST else None,

@@ -53,7 +53,7 @@ def without_remedies(text: str) -> str:
 
 @contextmanager
 def both_shown() -> Iterator[None]:
-    """Keep arguments and options in messages, for the command line to choose from."""
+    """Keep arguments and options in messages, for whoever shows them to choose from: the command line, a report."""
     _BOTH_SHOWN.append(True)
     try:
         yield

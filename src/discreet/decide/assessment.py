@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from discreet.core.effort import EACH
-from discreet.core.errors import RequestError, with_arguments
+from discreet.core.errors import RequestError, both_shown, with_arguments
 from discreet.core.json_types import Json
 from discreet.core.text import columns, figure, grouped_text, number_text
 from discreet.decide.evidence import Evidence
@@ -129,34 +129,35 @@ class Assessment(Recorded):
 
     def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, with original values: for the report and ``--json``."""
-        evidence, audit, loss = self.evidence, self.evidence.audit, self.evidence.loss
-        names = ("verdict", "law", "sentence", "counts", "published", "tables")
-        lost = {"utility": evidence.utility, "sentence": "" if loss is None else loss.sentence}
-        return {
-            "schema": SCHEMA,
-            "kind": "sample" if self.sample is not None else "assessment",
-            "name": self.subject.name,
-            "verdict": self.verdict,
-            "trial": self.trial,
-            "sentence": self.sentence,
-            "reasons": list(self.reasons),
-            "checks": [one.to_dict() for one in self.checks],
-            "table": original_data(self.subject, self.sensitivity),
-            "policy": self.policy.to_dict(),
-            "rules": sensitive_data(self.sensitivity),
-            "before": _plain(self.before),
-            "after": _plain(evidence.risk),
-            "protection": _plain(self.protected),
-            "candidates": [one.to_dict() for one in self.candidates],
-            "release": release_data(evidence.release),
-            "cells": self.cells(CELLS),
-            "audit": {name: getattr(audit, name) for name in names}
-            | {"cells": [cell.to_dict() for cell in audit.worst(CELLS)]},
-            "utility": (_plain(loss) or {}) | lost,
-            **({"statistics": [one.to_dict() for one in evidence.statistics]} if evidence.statistics else {}),
-            "sample": _plain(self.sample),
-            "record": dict(self.record),
-        }
+        with both_shown():
+            evidence, audit, loss = self.evidence, self.evidence.audit, self.evidence.loss
+            names = ("verdict", "law", "sentence", "counts", "published", "tables")
+            lost = {"utility": evidence.utility, "sentence": "" if loss is None else loss.sentence}
+            return {
+                "schema": SCHEMA,
+                "kind": "sample" if self.sample is not None else "assessment",
+                "name": self.subject.name,
+                "verdict": self.verdict,
+                "trial": self.trial,
+                "sentence": self.sentence,
+                "reasons": list(self.reasons),
+                "checks": [one.to_dict() for one in self.checks],
+                "table": original_data(self.subject, self.sensitivity),
+                "policy": self.policy.to_dict(),
+                "rules": sensitive_data(self.sensitivity),
+                "before": _plain(self.before),
+                "after": _plain(evidence.risk),
+                "protection": _plain(self.protected),
+                "candidates": [one.to_dict() for one in self.candidates],
+                "release": release_data(evidence.release),
+                "cells": self.cells(CELLS),
+                "audit": {name: getattr(audit, name) for name in names}
+                | {"cells": [cell.to_dict() for cell in audit.worst(CELLS)]},
+                "utility": (_plain(loss) or {}) | lost,
+                **({"statistics": [one.to_dict() for one in evidence.statistics]} if evidence.statistics else {}),
+                "sample": _plain(self.sample),
+                "record": dict(self.record),
+            }
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return what may be published as a frame: pandas or polars, like the input."""

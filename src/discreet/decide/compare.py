@@ -140,7 +140,7 @@ class Comparison(Recorded):
             "schema": SCHEMA,
             "kind": "comparison",
             "name": self.subject.name,
-            "sentence": self.sentence,
+            "sentence": self._sentence(),
             "headline": self.subject.headline,
             "magnitudes": self.subject.magnitudes,
             "policy": self.policy.to_dict(),

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import MappingProxyType
 
-from discreet.core.errors import DataError, RequestError, both_shown, with_arguments
+from discreet.core.errors import DataError, RequestError, with_arguments
 from discreet.core.files import write_text
 from discreet.core.json_types import Json, JsonObject
 from discreet.decide.json_data import plain
@@ -74,8 +74,7 @@ class Recorded:
 
     def results(self) -> JsonObject:
         """Return the findings as plain data, without their provenance."""
-        with both_shown():  # The findings are the same wherever they were made.
-            results = self.to_dict()
+        results = self.to_dict()
         results.pop("record")
         return results
 
@@ -118,8 +117,7 @@ class Recorded:
         """
         from discreet.report import write_report
 
-        with both_shown():
-            return write_report(self.to_dict(), path, edition=edition, author=author, date=date, ledger=ledger)
+        return write_report(self.to_dict(), path, edition=edition, author=author, date=date, ledger=ledger)
 
     def __repr__(self) -> str:
         """Return the readable form."""

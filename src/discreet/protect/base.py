@@ -141,7 +141,7 @@ class Protected:
             "parameters": dict(self.release.parameters),
             "trial": self.release.trial,
             **self.changes.to_dict(),
-            "sentence": self.sentence,
+            "sentence": self._sentence(),
             "notes": list(self.notes),
             **self.details,
         }
@@ -149,8 +149,11 @@ class Protected:
     @property
     def sentence(self) -> str:
         """What was done, in words."""
+        return with_arguments(self._sentence())
+
+    def _sentence(self) -> str:
         said = [self.changes.sentence, *self.notes, *([f"{TRIAL}."] if self.release.trial else [])]
-        return with_arguments(" ".join(said))
+        return " ".join(said)
 
     def __str__(self) -> str:
         made = settings_text(self.release.parameters)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.errors import DiscreetError, RequestError
-from discreet.table.roles import NO_COUNTS, UNNAMED, different_rows, figure_among, looks_like_statistic, numeric
+from discreet.table.roles import UNNAMED, UNPROPOSED, different_rows, figure_among, looks_like_statistic, numeric
 from discreet.tabulation.whose import NAMED
 
 MOST_CATEGORIES = 100
@@ -34,8 +34,8 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
         if figure_among(names) is not None:
             raise error
         why, hint = str(error).removeprefix(f"{shown}: "), _hint(arrow, counts)
-        # What has no column of counts is probably no table at all.
-        told = f"{hint}; as a table it cannot be read: {why}" if why.startswith(NO_COUNTS) else f"{why}; {hint}"
+        # Without a column of counts, or one that may be, it is probably no table at all.
+        told = f"{hint}; as a table it cannot be read: {why}" if UNPROPOSED in str(error.args[0]) else f"{why}; {hint}"
         raise type(error)(f"{shown}: {told}") from None
     if wide:
         raise RequestError(
