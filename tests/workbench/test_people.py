@@ -27,6 +27,9 @@ def test_the_publisher_reaches_a_verdict_and_exports(opened: Any, tmp_path: Path
         page.click("text=Straight to the verdict")
         page.click("#assess")
         assert page.get_attribute("#verdict", "data-verdict") in ("protect", "release")
+        worst = publisher.text("section:has(> h2:text('Worst cells'))")
+        assert worst.count("rounded at random to base 3") == 1  # a reason is given once
+        assert "as above" in worst
         publisher.picture("decide")
         released = publisher.download("#export", tmp_path)
         report = publisher.download("#internal", tmp_path)

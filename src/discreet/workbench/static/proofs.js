@@ -15,5 +15,7 @@ export function withProofs(header, rows, proofs, how) {
   const found = proofs.map(folded);
   const same = found.length > 1 && found[0].why && found.every((one) => one.why === found[0].why) ? found[0].why : "";
   if (same) return el("div", {}, el("p", { class: "small shared-proof" }, `How it follows, for every cell: ${same}.`), dataTable(header, rows, how));
-  return dataTable([...header, "proof"], rows.map((row, i) => [...row, found[i].text]), { words: [...how.words, header.length] });
+  // The interval stands in the row; a reason that was given before is not given again.
+  const texts = found.map((one, i) => (!one.why ? one.text : found.findIndex((other) => other.why === one.why) < i ? "as above" : one.why));
+  return dataTable([...header, "proof"], rows.map((row, i) => [...row, texts[i]]), { words: [...how.words, header.length] });
 }
