@@ -108,7 +108,9 @@ def test_a_table_with_marks_of_another_program_is_measured(religion: Path) -> No
     assert "is '?', which is not a number" in run("risk", religion, "--released", "wrong.csv").err
 
 
-def test_inspect_recognises_a_release_and_names_the_next_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_inspect_recognises_a_release_and_names_the_next_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     table = dc.Table.from_array([[8, 1, 4], [3, 12, 4]], {"area": ["north", "south"], "group": ["a", "b", "c"]})
     table.write("table.csv")
