@@ -174,7 +174,8 @@ def test_functions_take_what_the_command_line_takes() -> None:
     assert by_text.pattern.positions.tolist() == by_rule.pattern.positions.tolist()
     assert dc.sensitivity(COUNTS, ["threshold=3", Threshold(8)]).rules == (Threshold(3), Threshold(8))
     assert dc.protect.violations("threshold=8")(dc.Table.from_frame(COUNTS)) == 3
-    assert dc.protect.TabularAdjustment("p=10").rules == (PPercent(10),)
+    text: Any = "p=10"
+    assert dc.protect.TabularAdjustment(text).rules == (PPercent(10),)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +197,7 @@ def test_functions_say_what_they_take(given: Any, named: dict[str, Any], reason:
 
 def test_names_of_other_rooms_are_pointed_to() -> None:
     with pytest.raises(AttributeError, match=r"it is discreet\.rules\.Threshold$"):
-        _ = dc.Threshold  # type: ignore[attr-defined]
+        _ = dc.Threshold
     with pytest.raises(AttributeError, match=r"it is discreet\.protect\.random_rounding$"):
-        _ = dc.random_rounding  # type: ignore[attr-defined]
+        _ = dc.random_rounding
     assert dir(dc.protect) == sorted(dc.protect.__all__)
