@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.plain import data_of
 
-import discreet as dc
 from discreet.core.errors import DataError, RequestError
 from discreet.rules import (
     PQ,
@@ -318,11 +317,3 @@ def test_weights_below_one_need_a_longer_list() -> None:
     longer = table_of([9, 8, 7, 6], weights=[[0.5, 0.5, 0.5, 0.5]], top=4)
     # Two contributors in all: 9 and 8 share the first place, 7 and 6 the second, and nothing is left.
     assert sensitivity(longer, [PPercent(10, weighted=True)]).upper[0] == pytest.approx(0.85)
-
-
-@pytest.mark.parametrize("stated", ["threshold=3", ["threshold=3"], None, 3])
-def test_what_is_no_rule_is_refused(stated: Any) -> None:
-    table = dc.Table.from_array([[8, 1], [3, 12]], {"area": ["n", "s"], "group": ["a", "b"]})
-    for function in (dc.sensitivity, dc.suppress):
-        with pytest.raises(dc.RequestError, match=r"is not a rule; give one .* as discreet\.rules\.Threshold\(3\)"):
-            function(table, stated)

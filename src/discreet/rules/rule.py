@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,7 @@ class Finding:
     upper: FloatArray
 
 
+@runtime_checkable
 class Rule(Protocol):
     """A sensitivity rule: an object of its parameters."""
 
@@ -62,20 +63,6 @@ class Rule(Protocol):
 
 Judge: TypeAlias = Rule | Callable[[CellFigures], Mask | Finding]
 """A rule, or a function of the figures that serves as one."""
-
-
-def rule_list(rules: object) -> list[Any]:
-    """Return one rule or several as a list; refuse what is none.
-
-    >>> rule_list("p=10")
-    Traceback (most recent call last):
-    discreet.core.errors.RequestError: 'p=10' is not a rule; give one with its numbers, as discreet.rules.Threshold(3)
-    """
-    listed = list(rules) if isinstance(rules, Sequence) and not isinstance(rules, str) else [rules]
-    for one in listed:
-        if not callable(one) and not hasattr(one, "level"):
-            raise RequestError(f"{one!r} is not a rule; give one with its numbers, as discreet.rules.Threshold(3)")
-    return listed
 
 
 def finding(sensitive: Mask, figure: FloatArray, limit: FloatArray, excess: FloatArray, level: FloatArray) -> Finding:
