@@ -112,7 +112,8 @@ class Assessment(Recorded):
         """The verdict in words."""
         release, how = self.release, ""
         if release is not None and self.verdict == "protect":
-            how = f" by {make_text(release.method, dict(release.parameters))}"
+            told = {name: value for name, value in release.parameters.items() if USUAL.get(name) != value}
+            how = f" by {make_text(release.method, told)}"
         why = f": {self.reasons[0]}" if self.reasons else ""
         trial = f" {TRIAL}." if self.trial else ""
         remedy = f" {self.remedy}." if self.remedy else ""
@@ -205,6 +206,8 @@ class Assessment(Recorded):
         return with_arguments("\n".join(parts))
 
 
+USUAL = {"method": "fast", "cost": "value", "form": "marks"}
+"""Settings of suppression that a verdict does not mention; the record has all of them."""
 CELLS = 1000
 """How many of the worst cells the plain data list: enough for a report, and a few MB of JSON."""
 
