@@ -2,7 +2,7 @@
 
 R1 judges the original. R2 judges what will be published, given the original on the same cells: it falls from R1 as
 the released table leaves more uncertainty about the true one. The attacker sees the released table only, and
-the measure averages over the people in it; it says nothing of what an insider or other tables add.
+the measure averages over the people in it; it says nothing about what an insider or other tables add.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def risk(
     R2(F, G, w) = w1·(|D|/K)^(|D∪E|/|D∩E|) + w2·(1 − H(X)/log K)·(1 − H(X|Y)/H(X)) + the same last term;
     antal2015 (4). D and E are the empty cells of original and released table, K counts the cells that can
     occur. The form of 2014 has H(X|Y)/H(X) as the last factor of the middle term: it *rises* with protection and
-    is there to replay antal2014 only.
+    serves only to replay antal2014.
 
     Args:
         table: the original table F: a table, a tabulation, a file or a frame.

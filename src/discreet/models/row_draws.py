@@ -16,13 +16,13 @@ from discreet.models import samplers
 from discreet.models.samplers import MultinomialCells, Short, Start, Tables, Words
 
 CHUNK = 2**14
-"""Uniform numbers that are drawn ahead; a round choice, 50 µs of work."""
+"""Uniform numbers that are drawn in advance; a round choice, 50 µs of work."""
 ROW = 6
-"""A row of a multinomial, tried once, counts as so many turns of an interpreted loop: measured, 13 µs."""
+"""One try at a row of a multinomial takes as long as this many turns of an interpreted loop: measured, 13 µs."""
 
 
 class Uniforms:
-    """The doubles that four words of SFC64 give, drawn ahead.
+    """The doubles that four words of SFC64 give, drawn in advance.
 
     >>> words = np.array([1, 2, 3, 4], np.uint64)
     >>> twin = words.copy()
@@ -175,7 +175,7 @@ def _settle(stream: Uniforms, owner: IntArray, count: IntArray, n: int, wanted: 
     balls = owner.size
     spend(abs(balls - wanted) // 4)
     numbers, number = stream.take(abs(balls - wanted)).tolist(), count.tolist()
-    # Only few of the balls are looked at: what changes is kept beside them.
+    # Few of the balls are touched: changes are kept beside them.
     moved: dict[int, int] = {}
     if balls > wanted:
         for u in numbers:

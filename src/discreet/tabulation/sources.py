@@ -22,7 +22,7 @@ KINDS: dict[str, Kind] = {
     ".db": "database",
 }
 HEAD = 1 << 20
-"""The bytes in which a header is looked for: a round choice, far more than any header has."""
+"""The bytes searched for a header: a round choice, far more than any header has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +60,8 @@ def source_of(
 ) -> Source:
     """Recognise what was given as records: a path, several, a pattern, a frame or a relation.
 
-    A database file needs a table or a query; encoding, delimiter and decimal sign are those of CSV files, the last
-    found from the numbers themselves if it is not given.
+    A database file needs a table or a query; encoding, delimiter and decimal sign apply to CSV files, and the last
+    is inferred from the numbers if it is not given.
     """
     if decimal not in (".", ",", None):
         raise RequestError(f"decimal is {decimal!r}; it is '.' or ','")
@@ -131,7 +131,7 @@ def _check_readable(path: Path) -> None:
 
 
 def csv_head(source: Source, path: Path) -> tuple[list[str], str, int]:
-    """Return the header of a CSV file, what separates its columns, and the number of empty lines before it."""
+    """Return the header of a CSV file, its delimiter, and the number of empty lines before it."""
     with path.open("rb") as stream:
         content = stream.read(HEAD)
     line = content.lstrip(b"\r\n")
@@ -156,7 +156,7 @@ def columns_of(records: object, *, encoding: str = "utf-8", delimiter: str | Non
 
 
 def utf8_copy(path: Path, encoding: str, target: Path) -> Path:
-    """Check that a file is in its encoding throughout; return it, or a copy in UTF-8 if it is in another one."""
+    """Check that a whole file is in the stated encoding; return it, or a copy in UTF-8 if that is another one."""
     plain = plain_encoding(encoding) != encoding
     with path.open("rb") as stream, nullcontext() if plain else target.open("wb") as copy:
         for text in decoded(iter(lambda: stream.read(1 << 24), b""), path, encoding):

@@ -25,12 +25,12 @@ GROUPED = {sign: rf"[-+]?[0-9]{{1,3}}([{other}][0-9]{{3}})+" for sign, other in 
 
 
 def quoted(name: str) -> str:
-    """Return a name as SQL wants it."""
+    """Return a name quoted for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: object) -> str:
-    """Return a text as SQL wants it."""
+    """Return a text as a literal of SQL."""
     return "'" + str(text).replace("'", "''") + "'"
 
 
@@ -65,7 +65,7 @@ class Input:
         stated = self.source.decimal or self._decimal(column)
         if stated is not None:
             other = "," if stated == "." else "."
-            # What is not in groups of three digits keeps its sign, and is no number then.
+            # Anything not in groups of three digits keeps its separator, and so is not a number.
             grouped = f"regexp_full_match({text}, {literal(GROUPED[stated] + f'([{stated}][0-9]*)?')})"
             text = f"CASE WHEN {grouped} THEN replace({text}, '{other}', '') ELSE replace({text}, '{other}', '?') END"
             text = f"replace({text}, ',', '.')"
@@ -73,7 +73,7 @@ class Input:
         return f"TRY_CAST(nullif({text}, '') AS DOUBLE)"
 
     def _decimal(self, column: str) -> str | None:
-        """Return the decimal sign of a column of texts where it can be nothing else, None where no number needs one.
+        """Return the decimal sign of a column of texts where it is unambiguous, None where no number needs one.
 
         In 1.234,5 and in 1,234.5 the last sign is decimal. In 1,234 the comma may separate thousands: then, and where
         points occur beside commas otherwise, numbers with commas are refused.
@@ -125,7 +125,7 @@ class Input:
 
 
 def literal_list(items: Any) -> str:
-    """Return a list of texts as SQL wants it."""
+    """Return a list of texts as a literal of SQL."""
     return "[" + ", ".join(literal(item) for item in items) + "]"
 
 

@@ -40,7 +40,7 @@ NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 ODD = "{0} IS NULL OR isnan({0}) OR abs({0}) = double('infinity')"
 """What is not a finite number; Spark's NaN is larger than any number and equals itself."""
 STEPS = 3
-"""What is told of: records, codes and cells."""
+"""The steps of the progress: records, codes and cells."""
 SPARSE = 4
 """How many records a base cell has on average where it carries several finest margins, a round choice: with fewer,
 adding up to it first saves next to nothing."""
@@ -225,7 +225,7 @@ class SparkTabulation(EngineSession):
         return found
 
     def _weighted(self, *figures: str) -> tuple[str, ...]:
-        """Return figures of which the weighted ones are needed, none where records have no weight."""
+        """Return figures that are needed only if records have weights."""
         return figures if self.spec.weighted else ()
 
     def _unit_figures(self, letter: str, weight: str = "w / n", heavy: str = "wm") -> list[str]:
@@ -248,7 +248,7 @@ class SparkTabulation(EngineSession):
         named = f"coalesce({key}, concat('r', uuid()))" if letter == "h" and self.spec.contributor is None else key
         self._view(f"rows_{letter}", self._sql(f"SELECT *, {named} AS k FROM {self._name('r')}"))
         units = self._sql(f"SELECT k, {dims}, {', '.join(sums)} FROM {self._name(f'rows_{letter}')} GROUP BY k, {dims}")
-        # Keys made at random must not be made twice.
+        # Random keys must be drawn only once.
         units = self._view(f"units_{letter}", units, cache=True)
         spread = self._sql(f"SELECT k FROM {self._name(f'units_{letter}')} GROUP BY k HAVING count(*) > 1")
         spread = self._view(f"spread_{letter}", spread, cache=True)
@@ -296,7 +296,7 @@ class SparkTabulation(EngineSession):
         return f"slice(sort_array({present}, false), 1, {self.spec.top})"
 
     def _regrouped(self, plan: Plan, letter: str) -> Any:
-        """Add units that spread over base cells up anew in every cell."""
+        """Add up again, in every cell, the units that spread over several base cells."""
         cell, sets = _grouped(plan, [one for _, groupings in plan.groupings for one in groupings], "k")
         sums = ["sum(n) AS n", "sum(w) AS w"]
         for k in judged(self.spec):
@@ -322,7 +322,7 @@ class SparkTabulation(EngineSession):
         of = f"{LEVELS[column.level]}{self.spec.magnitudes.index(column.response.judged)}"
         if column.figure == "total":
             return f"coalesce(sum(t{heavy}_{of}), 0)"
-        # There are a few parts per cell at most: collecting their tops costs nothing.
+        # A cell has at most a few parts: collecting their tops costs nothing.
         top = self._merged([f"flatten(collect_list(l_{of}))"])
         part = f".{heavy or 'v'}" if self.spec.weighted else ""
         return f"coalesce(get({top}, {column.rank - 1}){part}, 0)"
@@ -350,12 +350,12 @@ class SparkTabulation(EngineSession):
 
 
 def quoted(name: str) -> str:
-    """Return a name as Spark wants it."""
+    """Return a name quoted for Spark."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def literal(text: str) -> str:
-    """Return a text as Spark wants it."""
+    """Return a text as a literal of Spark."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
@@ -379,7 +379,7 @@ def _union(frames: list[Any]) -> Any:
 
 
 def _read(source: Source) -> Any:
-    """Read files, or hand a frame over, with the Spark session of this process."""
+    """Read files, or hand over a frame, with the Spark session of this process."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
