@@ -6,8 +6,6 @@ NumPy however many cells there are, where the interpreted loop takes a turn for 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from discreet.core.compiled import spend
@@ -42,7 +40,7 @@ class Uniforms:
 
     @staticmethod
     def _set(bits: np.random.SFC64, words: Words) -> None:
-        state: Any = bits.state
+        state = bits.state
         state["state"]["state"] = words.copy()
         state["has_uint32"] = 0
         bits.state = state
@@ -68,12 +66,11 @@ class Uniforms:
         behind = np.random.SFC64()
         self._set(behind, self.words)
         np.random.Generator(behind).random(self.used)
-        state: Any = behind.state
-        self.words[:] = state["state"]["state"]
+        self.words[:] = behind.state["state"]["state"]
         self.drawn, self.used = self.drawn[self.used :], 0
 
 
-def _picked(u: FloatArray, tables: Tables, which: Any) -> IntArray:
+def _picked(u: FloatArray, tables: Tables, which: IntArray | list[int]) -> IntArray:
     """Draw from tables, one number each."""
     u = u * tables.lengths[which]
     slot = u.astype(np.int64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -67,9 +66,16 @@ class CellFigures:
 
     def row(self, i: int) -> CellFigures:
         """Return the figures of cell number i alone."""
-        arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
-        one: dict[str, Any] = {name: value[i : i + 1] for name, value in arrays.items()}
-        return replace(self, **one)
+        one = slice(i, i + 1)
+        return replace(
+            self,
+            units=self.units[one],
+            value=self.value[one],
+            count=self.count[one],
+            total=self.total[one],
+            top=self.top[one],
+            weights=None if self.weights is None else self.weights[one],
+        )
 
 
 def cell_figures(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.files import write_text
-from discreet.core.numerics import FloatArray, IntArray, first_true
+from discreet.core.numerics import FloatArray, IntArray, NumberArray, first_true
 from discreet.table.arrow_files import errors_of
 from discreet.table.axis import Axis
 from discreet.table.figures import Figures, families_of
@@ -139,7 +139,7 @@ def _margins(axes: tuple[Axis, ...], cells: IntArray) -> tuple[tuple[str, ...], 
 
 def _check_sums(tabulation: Tabulation, file: Path, responses: list[Variable]) -> None:
     """Compare every given margin with the sum of its cells along each dimension."""
-    figures: list[tuple[str, Any, float]] = [("frequency", tabulation.records, 0.0)]
+    figures: list[tuple[str, NumberArray, float]] = [("frequency", tabulation.records, 0.0)]
     for variable, response in zip(responses, tabulation.responses, strict=True):
         figures.append((variable.name, response.sums, 0.5 * 10.0 ** -_stated_decimals(variable)))
     for axis, children, rows, slot in families_of(tabulation):
@@ -253,7 +253,7 @@ def write_tab(
     at = tabulation.response(response) if tabulation.responses else None
     value = tabulation.records if at is None else tabulation.responses[at].sums
     name = "Freq_Value" if at is None else tabulation.responses[at].name
-    columns: list[tuple[str, list[str], Any]] = [
+    columns: list[tuple[str, list[str], Iterable[str | float]]] = [
         (name, ["<NUMERIC>", f"<DECIMALS> {_decimals(value)}"], value),
         ("Freq", ["<FREQUENCY>"], tabulation.records),
     ]
@@ -298,7 +298,7 @@ def _decimals(values: object) -> int:
     return 6
 
 
-def _figure(value: Any) -> str:
+def _figure(value: str | float) -> str:
     if isinstance(value, str):
         return str(value)
     number = float(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
@@ -14,6 +14,8 @@ from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pyarrow as pa
 
 MOST = 10_000_000
@@ -58,7 +60,7 @@ class EngineSession(AbstractContextManager["EngineSession"], Protocol):
     def place(self, column: str, code: str | None) -> str:
         """Name the file and row of the first record with a code in a column, for messages."""
 
-    def cells(self, plan: Plan) -> Mapping[str, Any]:
+    def cells(self, plan: Plan) -> Mapping[str, npt.NDArray[np.generic]]:
         """Return the figures of all cells, in columns named as in a tabulation's file, sorted by ``cell``."""
 
     def respondents(self, plan: Plan) -> pa.Table | None:

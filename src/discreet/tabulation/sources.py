@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from discreet.core.errors import DataError, RequestError
-from discreet.table.arrow_files import CsvText, decoded, line_of, numbered_rows, plain_encoding
+from discreet.table.arrow_files import CsvText, Frame, decoded, line_of, numbered_rows, plain_encoding
 
 Kind: TypeAlias = Literal["csv", "parquet", "arrow", "database", "relation", "spark"]
 KINDS: dict[str, Kind] = {
@@ -35,7 +35,7 @@ class Source:
 
     kind: Kind
     paths: tuple[Path, ...] = ()
-    native: Any = None
+    native: Frame = None
     query: str | None = None
     encoding: str = "utf-8"
     delimiter: str | None = None
@@ -144,7 +144,7 @@ def columns_of(records: object, *, encoding: str = "utf-8", delimiter: str | Non
     """Return the names of the columns of records in a frame, or in a CSV or Parquet file; none of others."""
     source = source_of(records, encoding=encoding, delimiter=delimiter) if isinstance(records, str | Path) else None
     if source is None:
-        names: Any = getattr(records, "column_names", None) or getattr(records, "columns", ())
+        names: Iterable[object] = getattr(records, "column_names", ()) or getattr(records, "columns", ())
         return [str(name) for name in names]
     if source.kind == "csv":
         return csv_head(source, source.paths[0])[0]

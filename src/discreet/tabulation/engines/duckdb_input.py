@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from discreet.core.errors import DataError, RequestError
 from discreet.table.arrow_files import BLANKS
@@ -14,6 +14,9 @@ from discreet.tabulation.engine import check_columns, check_types
 from discreet.tabulation.sources import Source, csv_head, csv_line, utf8_copy
 from discreet.tabulation.spec import TableSpec
 from discreet.tabulation.whose import refuse_repeated, suspects
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 NUMBERS = (*WHOLE, *(f"U{kind}" for kind in WHOLE), "FLOAT", "DOUBLE", "DECIMAL")
@@ -43,7 +46,7 @@ def text_of(expression: str) -> str:
 class Input:
     """The relation ``src`` of the records in a DuckDB connection."""
 
-    connection: Any
+    connection: DuckDBPyConnection
     source: Source
     types: Mapping[str, str]
     separators: Mapping[Path, str] = field(default_factory=dict)
@@ -124,12 +127,12 @@ class Input:
         return f"{self.source.shown}: row {found[0]}" if found else self.source.shown
 
 
-def literal_list(items: Any) -> str:
+def literal_list(items: Iterable[object]) -> str:
     """Return a list of texts as a literal of SQL."""
     return "[" + ", ".join(literal(item) for item in items) + "]"
 
 
-def open_input(connection: Any, source: Source, spec: TableSpec, folder: Path) -> Input:
+def open_input(connection: DuckDBPyConnection, source: Source, spec: TableSpec, folder: Path) -> Input:
     """Make the relation ``src``, and check that it has the columns that are needed."""
     import duckdb
 
@@ -162,7 +165,7 @@ def open_input(connection: Any, source: Source, spec: TableSpec, folder: Path) -
     check_types(source, spec, types, _is_code, lambda kind: kind.split("(")[0] in (*NUMBERS, *TEXTS))
     for column in suspects(types, spec):
         name = quoted(column)
-        rows, different = connection.execute(f"SELECT count({name}), count(DISTINCT {name}) FROM src").fetchone()
+        rows, different = connection.execute(f"SELECT count({name}), count(DISTINCT {name}) FROM src").fetchall()[0]
         refuse_repeated(source.shown, column, rows, different)
     return Input(connection, source, types, separators)
 
@@ -186,7 +189,7 @@ def unreadable(source: Source, error: Exception) -> DataError:
     return DataError(f"{source.shown} cannot be read ({message}); check it")
 
 
-def _load_csv(connection: Any, source: Source, spec: TableSpec, folder: Path) -> dict[Path, str]:
+def _load_csv(connection: DuckDBPyConnection, source: Source, spec: TableSpec, folder: Path) -> dict[Path, str]:
     """Read the columns that are needed, as texts, into a table that DuckDB keeps on disk if it is large."""
     separators: dict[Path, str] = {}
     for number, path in enumerate(source.paths):
