@@ -74,7 +74,11 @@ class Explanation:
 
 
 def explain(
-    tabulation: Tabulation, cell: Mapping[str, object] | int, rules: Sequence[Judge], *, response: str | None = None
+    tabulation: Tabulation,
+    cell: Mapping[str, object] | int,
+    rules: Sequence[Judge | str] | Judge | str,
+    *,
+    response: str | None = None,
 ) -> Explanation:
     """Explain one cell: what each rule says, and what a contributor can infer whatever the rules say.
 

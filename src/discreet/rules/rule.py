@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,7 @@ class Finding:
     upper: FloatArray
 
 
+@runtime_checkable
 class Rule(Protocol):
     """A sensitivity rule with its parameters."""
 
