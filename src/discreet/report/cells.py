@@ -101,7 +101,7 @@ def name_of(row: JsonObject, sign: str = " ") -> str:
     return ", ".join(parts) or "total"
 
 
-def _known(row: Mapping[str, object]) -> str:
+def _known(row: JsonObject) -> str:
     if row.get("state") in ("exact", "determined") or row.get("determined"):
         return f"exactly {amount(row['lower'])}"
     if row.get("state") == "unpublished":

@@ -157,7 +157,7 @@ class Sensitivity:
 
 
 def judged_cells(tabulation: Tabulation, rules: Sequence[Rule | Callable[[CellFigures], object]]) -> Tabulation:
-    """Return the cells that rules judge: where one of them calls empty cells unsafe, these are listed too."""
+    """Return the cells that rules judge, empty cells among them where a rule calls these unsafe."""
     empty = any(getattr(rule, "zeros", "safe") == "unsafe" for rule in rules)
     return tabulation.with_empty_cells() if empty else tabulation
 
@@ -175,7 +175,7 @@ def sensitivity(
     Args:
         tabulation: the cells with their largest contributions: a tabulation, a table of counts, a file or a frame.
         rules: rules with their parameters, as objects or texts (``"threshold=3"``, ``"p=10"``, ``"dominance=2,85"``); a
-            function of the figures is a rule of one's own.
+            function of the figures serves as a rule too.
         response: the magnitude to judge; the only one by default.
         combine: a cell is sensitive if ``"any"`` rule says so, or only if ``"all"`` of them do.
         reading: how a file or frame is read, as for :func:`discreet.assess`.
@@ -210,7 +210,7 @@ def sensitivity(
     sensitive: Mask = np.asarray(masks.any(axis=0) if combine == "any" else masks.all(axis=0))
     lower = np.fmax.reduce([found.lower for found in findings])
     upper = np.fmax.reduce([found.upper for found in findings])
-    # A rule of one's own may know no level; where only such rules are broken there is none.
+    # A user's own rule may set no level; where only such rules are broken there is none.
     unknown = sensitive & np.all([np.isnan(f.upper) | ~f.sensitive for f in findings], axis=0)
     lower, upper = (np.where(unknown, np.nan, np.where(sensitive, level, 0.0)) for level in (lower, upper))
     name = cells.responses[cells.response(response)].name if cells.responses else None
