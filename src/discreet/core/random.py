@@ -16,7 +16,7 @@ import numpy as np
 
 from discreet.core.errors import RequestError
 
-Seed: TypeAlias = "int | np.random.SeedSequence | np.random.Generator | None"
+Seed: TypeAlias = int | np.random.SeedSequence | np.random.Generator | None
 
 BITS = 128
 """How many bits of a seed are drawn where none is given."""
