@@ -128,7 +128,7 @@ def audit(
             such pair leaves the verdict incomplete.
         layout: the layout of equations stated for the same tables; for other tables it is built again.
         least: a lower bound on every value; counts and amounts are not negative.
-        most: an upper bound on every value.
+        most: an upper bound on the value of every finest cell.
         relaxed: accept intervals over real numbers; much faster on large tables of three and more dimensions. Figures
             whose interval may be narrower over integers are marked unfinished and never called safe.
         time_limit: seconds; figures unfinished by then are marked so, and never safe.
