@@ -15,6 +15,7 @@ from itertools import product
 
 import numpy as np
 
+from discreet.core.numerics import IntArray
 from discreet.table.figures import Figures
 from discreet.table.spelling import DIFFERENT, may_be_one, namesakes, spelled
 
@@ -100,20 +101,34 @@ def totals_of(part: Figures, name: str) -> dict[str, int]:
     """
     lower, upper = part.ranges()
     exact = lower == upper
+    found = {}
+    for label, (printed, cells) in category_rows(part, name).items():
+        rows = printed if exact[printed].any() else cells
+        if rows.size and exact[rows].all():
+            found[label] = int(part.values[rows].sum())
+    return found
+
+
+def category_rows(part: Figures, name: str) -> dict[str, tuple[IntArray, IntArray]]:
+    """Return the row of the figure of every single category, if a table has it, and the rows of its finest cells.
+
+    There are none if some are missing, or if other dimensions have groups among their categories.
+    """
     column = part.codes[:, part.names.index(name)]
-    whole, finest = np.ones(len(part), bool), np.ones(len(part), bool)
+    whole, finest, size = np.ones(len(part), bool), np.ones(len(part), bool), 1
     for k, other in enumerate(part.names):
         if other != name:
-            total = np.array([part.is_total(other, label) for label in part.labels[other]], bool)[part.codes[:, k]]
-            whole &= total
-            finest &= ~total & (not part.hierarchies.get(other))
+            totals = np.array([part.is_total(other, label) for label in part.labels[other]], bool)
+            whole &= totals[part.codes[:, k]]
+            finest &= ~totals[part.codes[:, k]] & (not part.hierarchies.get(other))
+            size *= int(np.count_nonzero(~totals))
     found = {}
     for code, label in enumerate(part.labels[name]):
-        printed, cells = np.flatnonzero((column == code) & whole & exact), (column == code) & finest
-        if printed.size:
-            found[label] = int(part.values[printed[0]])
-        elif cells.any() and exact[cells].all():
-            found[label] = int(part.values[cells].sum())
+        if not part.is_total(name, label):
+            mine = column == code
+            cells = np.flatnonzero(mine & finest)
+            every = part.absent == "empty" or cells.size == size
+            found[label] = np.flatnonzero(mine & whole), cells if every else cells[:0]
     return found
 
 
