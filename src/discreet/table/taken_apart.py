@@ -11,11 +11,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 
-from discreet.core.numerics import IntArray
+from discreet.core.errors import DataError
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.table.figures import Figures
 from discreet.table.spelling import DIFFERENT, may_be_one, namesakes, spelled
 
@@ -45,6 +46,39 @@ spell them alike"]
             f"categories {told} of dimension {name!r} differ in spelling alone and {DIFFERENT}; spell them alike"
         )
     return found
+
+
+def refuse_same(tables: Sequence[Figures]) -> None:
+    """Refuse linked tables with dimensions or categories that their own figures show to be the same.
+
+    >>> sexes = [Figures.from_array([3, 4], {name: ["male", "female"]}, name=name) for name in ("sex", "gender")]
+    >>> refuse_same(sexes)
+    Traceback (most recent call last):
+        ...
+    discreet.core.errors.DataError: sex and gender: dimensions 'sex' and 'gender' have the same categories and \
+figures; if they are one, give them one name
+    """
+    for first, second in combinations(tables, 2):
+        both = f"{first.name} and {second.name}"
+        for one, other in namesakes([first], [second]):
+            figures = totals_of(first, one), totals_of(second, other)
+            known = [label for label in figures[0] if label in figures[1] and figures[0][label] > 0]
+            if len(known) > 1 and all(figures[0][label] == figures[1][label] for label in known):
+                raise DataError(
+                    f"{both}: dimensions {one!r} and {other!r} have the same categories and figures; if they are one, "
+                    "give them one name"
+                )
+        for inner, outer in nestings([first], [second]):
+            raise DataError(
+                f"{both}: categories of dimension {inner!r} lie inside those of {outer!r}, by their codes and sums, so "
+                "what one table hides another may show; give the finer table a hierarchy, whose groups are published "
+                "with it (hierarchies=, --hierarchy), or protect both by a plan over the records (discreet plan)"
+            )
+        for name, one, other in misspelled([first], [second]):
+            raise DataError(
+                f"{both}: categories {' and '.join(_told(one, other))} of dimension {name!r} differ in spelling alone; "
+                "spell them alike"
+            )
 
 
 def nestings(
@@ -123,13 +157,19 @@ def category_rows(part: Figures, name: str) -> dict[str, tuple[IntArray, IntArra
             finest &= ~totals[part.codes[:, k]] & (not part.hierarchies.get(other))
             size *= int(np.count_nonzero(~totals))
     found = {}
+    printed, cells = (_by_code(column, chosen, len(part.labels[name])) for chosen in (whole, finest))
     for code, label in enumerate(part.labels[name]):
         if not part.is_total(name, label):
-            mine = column == code
-            cells = np.flatnonzero(mine & finest)
-            every = part.absent == "empty" or cells.size == size
-            found[label] = np.flatnonzero(mine & whole), cells if every else cells[:0]
+            every = part.absent == "empty" or cells[code].size == size
+            found[label] = printed[code], cells[code] if every else cells[code][:0]
     return found
+
+
+def _by_code(column: IntArray, chosen: BoolArray, size: int) -> list[IntArray]:
+    """Return the rows of each code among those chosen."""
+    rows = np.flatnonzero(chosen)
+    order = rows[np.argsort(column[rows], kind="stable")]
+    return np.split(order, np.searchsorted(column[order], np.arange(1, size)))
 
 
 def misspelled(first: Sequence[Figures], second: Sequence[Figures]) -> list[tuple[str, str, str]]:
