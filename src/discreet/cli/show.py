@@ -285,7 +285,7 @@ def _narrow() -> Any:
 
 
 LISTENERS: list[Progress] = []
-"""Who is told of progress instead of the terminal."""
+"""What receives progress instead of the terminal."""
 
 
 class ProgressBar:
