@@ -75,7 +75,7 @@ class KnowledgeOptions:
     least: Annotated[
         float | None, in_known("What hidden values are at least; by default above 0 if a table shows zeros.")
     ] = None
-    most: Annotated[float | None, in_known("What every value is at most.")] = None
+    most: Annotated[float | None, in_known("What every finest cell is at most.")] = None
     apart: Annotated[
         list[str] | None,
         in_known("NAME=NAME, dimensions that have the same categories and are not the same; repeat it."),

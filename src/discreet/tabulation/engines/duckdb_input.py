@@ -162,7 +162,36 @@ def open_input(connection: DuckDBPyConnection, source: Source, spec: TableSpec, 
         name = quoted(column)
         rows, different = connection.execute(f"SELECT count({name}), count(DISTINCT {name}) FROM src").fetchall()[0]
         refuse_repeated(source.shown, column, rows, different)
-    return Input(connection, source, types, separators)
+    found = Input(connection, source, types, separators)
+    if source.kind != "csv":
+        _refuse_blanks(found, spec)
+    return found
+
+
+def _refuse_blanks(rows: Input, spec: TableSpec) -> None:
+    """Refuse entries that differ in nothing but blanks around them: they would be several firms, or several categories.
+
+    In CSV files blanks are left out. Codes that are all padded to one length are left as they are.
+    """
+    said = ("dimension", "contributor", "holding")
+    listed = dict.fromkeys(column for column, role in spec.roles() if role in said and rows.is_text(column))
+    if not listed:
+        return
+    texts = {column: f"CAST({quoted(column)} AS VARCHAR)" for column in listed}
+    ends = (f"bool_or(starts_with({text}, ' ') OR ends_with({text}, ' '))" for text in texts.values())
+    padded = rows.connection.execute(f"SELECT {', '.join(ends)} FROM src").fetchone() or ()
+    for (column, text), some in zip(texts.items(), padded, strict=True):
+        if not some:
+            continue
+        trimmed = f"trim({text}, {literal(BLANKS)})"
+        several = (
+            f"SELECT min({text}), max({text}) FROM src GROUP BY {trimmed} HAVING min({text}) < max({text}) LIMIT 1"
+        )
+        if (both := rows.connection.execute(several).fetchone()) is not None:
+            raise DataError(
+                f"{rows.source.shown}: column {column!r} has {both[0]!r} and {both[1]!r}, which differ in blanks alone "
+                "and would be two; leave blanks around entries out of the records"
+            )
 
 
 def _is_code(kind: str) -> bool:
