@@ -135,7 +135,20 @@ class FastSearch(Demanded):
         fresh = found[0][~self.hidden[found[0]]]
         self.hidden[fresh], self.cost[fresh] = True, self.problem.on.slight[fresh]
         self._keep(q, *found)
+        self._share(q, *found)
         return True
+
+    def _share(self, q: int, cells: IntArray, moves: IntArray) -> None:
+        """Keep a circuit for outsiders' demands without one that it serves too."""
+        if self.attacker[q]:
+            return
+        shift = np.zeros(self.problem.size, np.int64)
+        shift[cells] = moves
+        asked = self.search().asked
+        reached = np.abs(shift) if self.way[q] == BOTH else shift
+        alike = (self.where[:, 1] == 0) & (asked.attacker == 0) & (asked.way == self.way[q])
+        for other in np.flatnonzero(alike & (reached[asked.cell] >= asked.size)).tolist():
+            self._keep(other, cells, moves if shift[asked.cell[other]] > 0 else -moves)
 
     def rescued(self, q: int, cost: FloatArray) -> tuple[IntArray, IntArray] | None:
         """Return a circuit for a demand by integer programming, None where there is none."""

@@ -25,10 +25,10 @@ FINE = 2.0**20
 """The most units that a large amount is moved by: the arithmetic of searches tells integers of 20 bits apart."""
 PARTS = 12
 """By how much units grow where moves are fractions: most are halves, thirds, quarters or sixths."""
-HASTE = 30.0
-"""How much less effort goes into moving large amounts, where integer programming does better. A safeguard: with 1, two
-tables of counts (t3d_2k and 4 × 4 × 4 × 3) and one of 500 firms (8 × 6 × 4, p = 10%) got the same patterns by the same
-work."""
+HASTE = 300.0
+"""How much less effort goes into moving large amounts, where linear programs do better. With 1, two tables of counts
+(t3d_2k and 4 × 4 × 4 × 3) and one of 500 firms (8 × 6 × 4, p = 10%) got the same patterns by the same work. For 3,000
+firms in five linked tables 30 took 1.4 times as long as 300, and cost 0.3% more."""
 WIDER = 8.0
 """By how much the largest price tried grows: few steps for expensive circuits, small tableaus for cheap ones."""
 LOOK, FREE, ALL = 0, 1, 2
