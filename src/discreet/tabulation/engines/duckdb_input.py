@@ -18,6 +18,8 @@ from discreet.tabulation.whose import refuse_repeated, suspects
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 NUMBERS = (*WHOLE, *(f"U{kind}" for kind in WHOLE), "FLOAT", "DOUBLE", "DECIMAL")
 TEXTS = ("VARCHAR", "ENUM")
+CLOSE, MOST_BITS = 8, 10**9
+"""Numbers are close together if there are fewer than so many integers to a record; DuckDB has strings of 10⁹ bits."""
 COMMA, THOUSANDS = "[-+]?[0-9]*,[0-9]+", "[-+]?[1-9][0-9]{0,2},[0-9]{3}"
 """Numbers with a decimal comma, and those among them in which it may separate thousands."""
 GROUPED = {sign: rf"[-+]?[0-9]{{1,3}}([{other}][0-9]{{3}})+" for sign, other in ((".", ","), (",", "."))}
@@ -161,10 +163,22 @@ def open_input(connection: Any, source: Source, spec: TableSpec, folder: Path) -
     types = {str(name): str(kind) for name, kind, *_ in described if source.kind != "csv" or name != "file"}
     check_types(source, spec, types, _is_code, lambda kind: kind.split("(")[0] in (*NUMBERS, *TEXTS))
     for column in suspects(types, spec):
-        name = quoted(column)
-        rows, different = connection.execute(f"SELECT count({name}), count(DISTINCT {name}) FROM src").fetchone()
-        refuse_repeated(source.shown, column, rows, different)
+        refuse_repeated(source.shown, column, *_different(connection, quoted(column), types[column]))
     return Input(connection, source, types, separators)
+
+
+def _different(connection: Any, name: str, kind: str) -> tuple[int, int]:
+    """Return how many records have an entry in a column, and how many different entries there are.
+
+    Integers that lie close together are marked in a string of bits, which is seven times as fast as sorting them out.
+    """
+    if kind.lstrip("U") in WHOLE:
+        rows, low, high = connection.execute(f"SELECT count({name}), min({name}), max({name}) FROM src").fetchone()
+        if rows and high - low < min(CLOSE * rows, MOST_BITS):
+            seen = f"bit_count(bitstring_agg({name}, {low}, {high}))"
+            return rows, connection.execute(f"SELECT {seen} FROM src").fetchone()[0]
+    found: tuple[int, int] = connection.execute(f"SELECT count({name}), count(DISTINCT {name}) FROM src").fetchone()
+    return found
 
 
 def _is_code(kind: str) -> bool:
