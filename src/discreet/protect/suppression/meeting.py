@@ -25,10 +25,9 @@ FINE = 2.0**20
 """The most units that a large amount is moved by: the arithmetic of searches tells integers of 20 bits apart."""
 PARTS = 12
 """By how much units grow where moves are fractions: most are halves, thirds, quarters or sixths."""
-HASTE = 300.0
+HASTE = 30.0
 """How much less effort goes into moving large amounts, where linear programs do better. With 1, two tables of counts
-(t3d_2k and 4 × 4 × 4 × 3) and one of 500 firms (8 × 6 × 4, p = 10%) got the same patterns by the same work. For 3,000
-firms in five linked tables 30 took 1.4 times as long as 300, and cost 0.3% more."""
+(t3d_2k and 4 × 4 × 4 × 3) and one of 500 firms (8 × 6 × 4, p = 10%) got the same patterns by the same work."""
 WIDER = 8.0
 """By how much the largest price tried grows: few steps for expensive circuits, small tableaus for cheap ones."""
 LOOK, FREE, ALL = 0, 1, 2
@@ -259,12 +258,19 @@ def _share(
 
 @compiled
 def meet(
-    order: IntArray, by_cell: tuple[IntArray, IntArray], kept: int, search: CircuitSearch, pool: IntArray, end: int
+    order: IntArray,
+    by_cell: tuple[IntArray, IntArray],
+    kept: int,
+    search: CircuitSearch,
+    pool: IntArray,
+    end: int,
+    patience: float = EFFORT,
 ) -> tuple[IntArray, int, FloatArray]:
     """Look for the cheapest circuits of demands that have none, and keep as many as ``kept`` says (LOOK, FREE, ALL).
 
-    Returns the pool and what each demand costs alone, infinite where no circuit was found. Cells of circuits that are
-    kept are suppressed.
+    One search for a circuit that moves a large amount changes no more of a tableau than its ``patience`` says. Returns
+    the pool and what each demand costs alone, infinite where no circuit was found. Cells of circuits that are kept are
+    suppressed.
     """
     held, work = search.held, search.work
     alone = np.zeros(order.size)
@@ -272,7 +278,7 @@ def meet(
         q = order[i]
         if kept != LOOK and held.where[q, 1] > 0:
             continue
-        outcome, count = settle(q, np.inf, search)
+        outcome, count = settle(q, np.inf, search, TRIES, EFFORT if search.asked.size[q] < PARTS else patience)
         if outcome != FOUND:
             alone[i] = np.inf
             continue
