@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -65,7 +64,7 @@ def gather(
     release = release if case.beside is None else case.beside.beside(release)
     # What follows from the figures tells nothing; it is checked against them and left out.
     listed = Listed.of(case, _told(case, release))
-    asked: dict[str, Any] = {"about": listed.about(), "sums": listed.sums()}
+    about, sums = listed.about(), listed.sums()
     audited = run_audit(
         listed.told,
         limits=Limits(levels=case.levels()),
@@ -74,13 +73,16 @@ def gather(
         proofs=proofs,
         # Of linked tables as they are nothing is hidden, and what no table shows is not asked about.
         verdict_only="none" in subject.forms and release.method == "none",
-        **asked,
+        about=about,
+        sums=sums,
         **effort.searching(),
     )
     reader = None if subject.magnitudes else Outsider.of(audited, policy, choice, case.possible)
     told = reader is not None and reader.told
     known = known_cells(case, listed, audited, reader)
-    known, inside = respondents_know(case, listed.told, known, candidates=candidates, **asked, **effort.searching())
+    known, inside = respondents_know(
+        case, listed.told, known, candidates=candidates, about=about, sums=sums, **effort.searching()
+    )
     measured = loss = None
     if subject.table is not None:
         if case.before is not None:

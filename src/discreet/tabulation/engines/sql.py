@@ -19,8 +19,7 @@ from discreet.tabulation.spec import ResponseSpec, TableSpec
 LEVELS = {"contributor": "c", "holding": "h"}
 Margin: TypeAlias = tuple[str, ...]
 MANY = 10
-"""The most dimensions whose combinations are looked through for carriers: a thousand of them."""
-
+"""The most dimensions whose combinations are searched for carriers: about a thousand combinations."""
 FEW = 50
 """The most margins each of which is tried as the first of the carriers: with more, looking takes longer than grouping
 by one margin more."""
@@ -59,8 +58,8 @@ def carriers(spec: TableSpec, sizes: Sequence[int], most: float) -> tuple[Margin
     """Return few margins from which all finest ones add up: records are grouped by these alone.
 
     ``sizes`` are the numbers of codes of the dimensions, as far as known. A margin that carries several finest ones has
-    at most so many cells. The one that carries most of those left is taken, whichever comes first; the fewest margins
-    that are found so are taken.
+    at most ``most`` cells. Each such margin is tried as the first, followed by the one that carries most of those left;
+    the fewest margins found so are returned.
 
     >>> from discreet.tabulation.spec import DimensionSpec
     >>> spec = TableSpec([DimensionSpec(name) for name in "abc"], margins=[("a", "b"), ("a", "c"), ("b", "c")])
