@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 NUMBERS = (*WHOLE, *(f"U{kind}" for kind in WHOLE), "FLOAT", "DOUBLE", "DECIMAL")
 TEXTS = ("VARCHAR", "ENUM")
+CLOSE, MOST_BITS = 8, 10**9
+"""Numbers are close together if there are fewer than so many integers to a record; DuckDB has strings of 10⁹ bits."""
 COMMA, THOUSANDS = "[-+]?[0-9]*,[0-9]+", "[-+]?[1-9][0-9]{0,2},[0-9]{3}"
 """Numbers with a decimal comma, and those among them in which it may separate thousands."""
 
@@ -159,9 +161,7 @@ def open_input(connection: DuckDBPyConnection, source: Source, spec: TableSpec, 
     types = {str(name): str(kind) for name, kind, *_ in described if source.kind != "csv" or name != "file"}
     check_types(source, spec, types, _is_code, lambda kind: kind.split("(")[0] in (*NUMBERS, *TEXTS))
     for column in suspects(types, spec):
-        name = quoted(column)
-        rows, different = connection.execute(f"SELECT count({name}), count(DISTINCT {name}) FROM src").fetchall()[0]
-        refuse_repeated(source.shown, column, rows, different)
+        refuse_repeated(source.shown, column, *_different(connection, quoted(column), types[column]))
     found = Input(connection, source, types, separators)
     if source.kind != "csv":
         _refuse_blanks(found, spec)
@@ -192,6 +192,21 @@ def _refuse_blanks(rows: Input, spec: TableSpec) -> None:
                 f"{rows.source.shown}: column {column!r} has {both[0]!r} and {both[1]!r}, which differ in blanks alone "
                 "and would be two; leave blanks around entries out of the records"
             )
+
+
+def _different(connection: DuckDBPyConnection, name: str, kind: str) -> tuple[int, int]:
+    """Return how many records have an entry in a column, and how many different entries there are.
+
+    Integers that lie close together are marked in a string of bits, which is seven times as fast as sorting them out.
+    """
+    if kind.lstrip("U") in WHOLE:
+        found = connection.execute(f"SELECT count({name}), min({name}), max({name}) FROM src").fetchall()
+        rows, low, high = found[0]
+        if rows and high - low < min(CLOSE * rows, MOST_BITS):
+            seen = f"bit_count(bitstring_agg({name}, {low}, {high}))"
+            return rows, connection.execute(f"SELECT {seen} FROM src").fetchall()[0][0]
+    rows, different = connection.execute(f"SELECT count({name}), count(DISTINCT {name}) FROM src").fetchall()[0]
+    return rows, different
 
 
 def _is_code(kind: str) -> bool:
