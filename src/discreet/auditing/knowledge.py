@@ -171,11 +171,11 @@ def respondents(
     ``several``, respondents who are alone in no cell are tried too.
     """
     places = [located(equations, table) for table in tables]
-    found = joint_stakes(tables, places, response)
+    # What is published exactly is news to nobody.
+    found = joint_stakes(tables, places, response, ~equations.exact)
     alone = found.others == 0
     more = (found.amount > 0) & (equations.lower[found.at] >= 0)
-    # What is published exactly is news to nobody.
-    found = found.chosen(~equations.exact[found.at] & (alone | more if several else alone)).strongest()
+    found = found.chosen(alone | more if several else alone).strongest()
     own = whole_where_near(found.amount * 10.0**equations.decimals)
     least, alone = np.floor(own).astype(np.int64), found.others == 0
     most = np.where(alone, np.ceil(own), UNBOUNDED).astype(np.int64)

@@ -189,6 +189,7 @@ class RecordsOfPlan:
             top=top,
             missing=self.said.missing,
             negative=self.said.negative,
+            together=True,
             **self._keys(),
         )
 
@@ -264,7 +265,7 @@ class RecordsOfPlan:
         ordered = tuple(sorted(margins, key=lambda m: (len(m), m)))
         # What weights represent stands in the place of counts.
         found, rows = projected(
-            of_response(whole, cluster.variable or self.plan.weights[cluster.name]), axes, ordered, fixed
+            of_response(whole, cluster.variable or self.plan.weights[cluster.name]), axes, ordered, fixed, together=True
         )
         if not len(found):
             raise DataError(f"cluster {cluster.name!r}: no record is of {cluster.period!r}; check the period")

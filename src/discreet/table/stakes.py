@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, sorted_runs
 from discreet.core.sparse import components
 from discreet.table.grid import Grid, locate
+from discreet.table.space import Space
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Respondents
 
@@ -17,22 +18,24 @@ ONE_CELL = "respondents are not named and are taken to be in one cell each"
 """The message if a tabulation does not name its respondents."""
 
 
-def stakes(tabulation: Tabulation, response: str | None) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return cell, respondent and contribution (to the response, or records) for everybody in every cell and margin."""
+def stakes(
+    tabulation: Tabulation, response: str | None, among: BoolArray | None = None
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return cell, respondent and contribution (to the response, or records) for everybody in every cell and margin.
+
+    With ``among``, only some cells are of interest.
+    """
     known = tabulation.respondents
     assert known is not None
     amount = known.amounts[tabulation.response(response)] if tabulation.responses else known.records.astype(np.float64)
-    codes = tabulation.grid.decode(known.cell)
-    crossed = Grid((2,) * len(codes)).encode([code > 0 for code in reversed(codes)])
-    above = _above(tabulation)
-    parts = []
-    for pattern in np.unique(crossed).tolist():
-        mine = np.flatnonzero(crossed == pattern)
-        again, position = tabulation.grid.climb(
-            [code[mine] for code in codes], above, "tabulate fewer dimensions at once"
-        )
+    above, parts = _above(tabulation), []
+    for mine, codes in _crossed(tabulation):
+        if among is not None:
+            near = np.flatnonzero(_in_one_of(tabulation, codes, among))
+            mine, codes = mine[near], [code[near] for code in codes]
+        again, position = tabulation.grid.climb(codes, above, "tabulate fewer dimensions at once")
         row = locate(tabulation.cells, position)
-        listed = row >= 0
+        listed = row >= 0 if among is None else (row >= 0) & among[row]
         mine = mine[again[listed]]
         parts.append(_added(row[listed], known.unit[mine], amount[mine]))
     row, unit, amount = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -40,6 +43,42 @@ def stakes(tabulation: Tabulation, response: str | None) -> tuple[IntArray, IntA
     order, start = sorted_runs(row, unit)
     once = order[start]
     return row[once], unit[once], amount[once]
+
+
+def _crossed(tabulation: Tabulation) -> Iterator[tuple[IntArray, list[IntArray]]]:
+    """Yield the entries of respondents in the finest cells of each margin, and these cells as codes."""
+    known = tabulation.respondents
+    assert known is not None
+    if _together(tabulation):
+        nothing, every = np.zeros(known.cell.size, np.int64), np.arange(known.cell.size)
+        for margin in _finest(tabulation):
+            inside = {name: tabulation.grid.code(known.cell, tabulation.names.index(name)) for name in margin}
+            yield every, [inside.get(name, nothing) for name in tabulation.names]
+        return
+    codes = tabulation.grid.decode(known.cell)
+    crossed = Grid((2,) * len(codes)).encode([code > 0 for code in reversed(codes)])
+    for pattern in np.unique(crossed).tolist():
+        mine = np.flatnonzero(crossed == pattern)
+        yield mine, [code[mine] for code in codes]
+
+
+def _together(tabulation: Tabulation) -> bool:
+    """Say whether respondents are kept with all dimensions crossed."""
+    known = tabulation.respondents
+    return known is not None and all(code.all() for code in tabulation.grid.decode(known.cell[:1]))
+
+
+def _in_one_of(tabulation: Tabulation, codes: Sequence[IntArray], among: BoolArray) -> BoolArray:
+    """Say which finest cells are one of some cells, or inside one."""
+    row = locate(tabulation.cells, tabulation.grid.encode(codes))
+    found: BoolArray = np.arange(len(tabulation) + 1) == len(tabulation)
+    finest = np.flatnonzero(np.bincount(row[row >= 0], minlength=len(tabulation)))
+    again, position = tabulation.grid.climb(
+        tabulation.grid.decode(tabulation.cells[finest]), _above(tabulation), "tabulate fewer dimensions at once"
+    )
+    over = locate(tabulation.cells, position)
+    found[finest[again[(over >= 0) & among[over]]]] = True
+    return found[row]
 
 
 def _added(row: IntArray, unit: IntArray, amount: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
@@ -92,19 +131,23 @@ class Stakes:
         return self.chosen(~np.repeat(weaker, size))
 
 
-def joint_stakes(tables: Sequence[Tabulation], places: Sequence[IntArray], response: str | None) -> Stakes:
+def joint_stakes(
+    tables: Sequence[Tabulation], places: Sequence[IntArray], response: str | None, among: BoolArray | None = None
+) -> Stakes:
     """Return what respondents put into linked tables; those of the same name are one.
 
     If a table does not know its respondents, those that can be recognised are taken. ``places`` are the positions of
-    the cells of each table, -1 for cells that do not count.
+    the cells of each table, -1 for cells that do not count; of ``among`` says which positions are of interest.
     """
     index: dict[str, int] = {}
-    parts = []
+    parts, names, number = [], None, np.zeros(0, np.int64)
     for table, place in zip(tables, places, strict=True):
         table = table if table.respondents is not None else replace(table, respondents=recognised(table, response))
         assert table.respondents is not None
-        number = np.array([index.setdefault(name, len(index)) for name in table.respondents.names], np.int64)
-        row, unit, amount = stakes(table, response)
+        if table.respondents.names is not names:
+            names = table.respondents.names
+            number = np.array([index.setdefault(name, len(index)) for name in names], np.int64)
+        row, unit, amount = stakes(table, response, None if among is None else (place >= 0) & among[place])
         others = (table.holdings or table.contributors).units[row] - 1
         sums = table.responses[table.response(response)].sums if table.responses else table.records
         # If others have losses, a respondent's contribution above the sum says nothing about it.
@@ -116,7 +159,63 @@ def joint_stakes(tables: Sequence[Tabulation], places: Sequence[IntArray], respo
         # If tables differ about the same sum, the respondent is given the larger share.
         amount, others = np.maximum.reduceat(amount[order], start), np.minimum.reduceat(others[order], start)
     once = order[start]
-    return Stakes(tuple(_said(name) for name in index), unit[once], at[once], amount, others)
+    every = list(index)
+    units, place_of = np.unique(unit[once], return_inverse=True)
+    return Stakes(tuple(_said(every[i]) for i in units.tolist()), place_of, at[once], amount, others)
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """Where respondents of linked tables are along all dimensions at once, a finest code of each, and their amounts."""
+
+    codes: Mapping[str, IntArray]
+    amount: FloatArray
+
+    def sums(self, space: Space, positions: IntArray) -> FloatArray:
+        """Return what respondents contribute to positions that are finest along some dimensions, summed over others.
+
+        It is NaN at subtotals.
+        """
+        codes = space.grid.decode(positions)
+        crossed = Grid((2,) * len(codes)).encode([code > 0 for code in codes])
+        finest = np.ones(positions.size, bool)
+        for axis, code in zip(space.axes, codes, strict=True):
+            finest &= np.isin(code, (0, *axis.leaves))
+        found = np.where(finest, 0.0, np.nan)
+        for pattern in np.unique(crossed[finest]).tolist():
+            mine = np.flatnonzero(finest & (crossed == pattern))
+            names = [axis.name for axis, code in zip(space.axes, codes, strict=True) if code[mine[0]] > 0]
+            own = space.grid.encode([self.codes[name] if name in names else 0 for name in space.names])
+            at = locate(positions[mine], own)
+            found[mine] = np.bincount(at[at >= 0], self.amount[at >= 0], mine.size)
+        return found
+
+
+def placed(tables: Sequence[Tabulation], space: Space, response: str | None) -> Placed | None:
+    """Return where the respondents of linked tables are; None if tables do not say it.
+
+    They do if all of them name the same respondents, each in one finest cell.
+    """
+    first, codes = tables[0].respondents, dict[str, IntArray]()
+    amount: FloatArray | None = None
+    for table in tables:
+        known = table.respondents
+        if known is None or first is None or known.unit.size != len(known) or known.names != first.names:
+            return None
+        mine = known.amounts[table.response(response)] if table.responses else known.records.astype(np.float64)
+        amount = mine if amount is None else amount
+        if not np.array_equal(known.unit, np.arange(len(known))) or not np.array_equal(amount, mine):
+            return None
+        for axis, code in zip(table.axes, table.grid.decode(known.cell), strict=True):
+            there = space.axes[space.axis(axis.name)]
+            if axis.part or there.parts:
+                return None
+            where = np.array([there.places.get(label, 0) for label in axis.codes], np.int64)[code]
+            if axis.name not in codes or not np.isin(codes[axis.name], there.leaves).all():
+                codes[axis.name] = where
+    if amount is None or not all(np.isin(codes[axis.name], axis.leaves).all() for axis in space.axes):
+        return None
+    return Placed(codes, amount)
 
 
 def idle(tabulation: Tabulation, nothing: BoolArray) -> IntArray:
@@ -214,7 +313,8 @@ def contributes(tabulation: Tabulation) -> bool:
     if tabulation.responses or known is None:
         return bool(tabulation.responses)
     # Everybody is in a finest cell of every finest margin; being in more of them takes several records.
-    return bool((known.records > 1).any()) or known.unit.size > len(known) * len(_finest(tabulation))
+    margins = 1 if _together(tabulation) else len(_finest(tabulation))
+    return bool((known.records > 1).any()) or known.unit.size > len(known) * margins
 
 
 def _finest(tabulation: Tabulation) -> list[tuple[str, ...]]:
