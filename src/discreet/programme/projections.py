@@ -124,16 +124,17 @@ def _people(whole: Tabulation, axes: Sequence[Axis], margins: Margins, fixed: Ma
     def code(name: str) -> IntArray:
         return whole.grid.code(people.cell, whole.names.index(name))
 
-    inside = np.ones(people.cell.size, bool)
+    some, inside = people, np.ones(people.cell.size, bool)
     for name, category in fixed.items():
         inside &= _inside(whole.axis(name), category)[code(name)]
-    some = Respondents(
-        people.names, people.unit[inside], people.cell[inside], people.records[inside], people.amounts[:, inside]
-    )
+    if fixed:
+        some = Respondents(
+            people.names, people.unit[inside], people.cell[inside], people.records[inside], people.amounts[:, inside]
+        )
     new = [
         np.full(some.cell.size, axis.places[fixed[axis.name]])
         if axis.name in fixed
-        else _leaves(whole.axis(axis.name), axis)[code(axis.name)[inside]]
+        else _leaves(whole.axis(axis.name), axis)[code(axis.name)[inside] if fixed else code(axis.name)]
         for axis in axes
     ]
     grid = Grid(tuple(len(axis) for axis in axes))
@@ -144,6 +145,8 @@ def _people(whole: Tabulation, axes: Sequence[Axis], margins: Margins, fixed: Ma
         for margin in margins
         if not any(set(margin) < set(other) for other in margins)
     ]
+    if len(parts) == 1:
+        return parts[0]
     joined = Respondents(
         people.names,
         np.concatenate([part.unit for part in parts]),

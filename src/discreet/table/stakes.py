@@ -14,6 +14,7 @@ from discreet.table.space import Space
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Respondents
 
+NOTHING = np.zeros(0, np.int64)
 ONE_CELL = "respondents are not named and are taken to be in one cell each"
 """The message if a tabulation does not name its respondents."""
 
@@ -28,8 +29,8 @@ def stakes(
     known = tabulation.respondents
     assert known is not None
     amount = known.amounts[tabulation.response(response)] if tabulation.responses else known.records.astype(np.float64)
-    above, parts = _above(tabulation), []
-    for mine, codes in _crossed(tabulation):
+    above, parts = _above(tabulation), [(NOTHING, NOTHING, np.zeros(0))]
+    for mine, codes in _crossed(tabulation, among):
         if among is not None:
             near = np.flatnonzero(_in_one_of(tabulation, codes, among))
             mine, codes = mine[near], [code[near] for code in codes]
@@ -45,13 +46,20 @@ def stakes(
     return row[once], unit[once], amount[once]
 
 
-def _crossed(tabulation: Tabulation) -> Iterator[tuple[IntArray, list[IntArray]]]:
-    """Yield the entries of respondents in the finest cells of each margin, and these cells as codes."""
+def _crossed(tabulation: Tabulation, among: BoolArray | None) -> Iterator[tuple[IntArray, list[IntArray]]]:
+    """Yield the entries of respondents in the finest cells of each margin, and these cells as codes.
+
+    Margins in which no cell is of interest may be left out.
+    """
     known = tabulation.respondents
     assert known is not None
     if _together(tabulation):
         nothing, every = np.zeros(known.cell.size, np.int64), np.arange(known.cell.size)
+        cells = tabulation.grid.decode(tabulation.cells if among is None else tabulation.cells[among])
         for margin in _finest(tabulation):
+            other = [code > 0 for name, code in zip(tabulation.names, cells, strict=True) if name not in margin]
+            if np.logical_or.reduce([cells[0] < 0, *other]).all():
+                continue
             inside = {name: tabulation.grid.code(known.cell, tabulation.names.index(name)) for name in margin}
             yield every, [inside.get(name, nothing) for name in tabulation.names]
         return
@@ -140,26 +148,31 @@ def joint_stakes(
     the cells of each table, -1 for cells that do not count; of ``among`` says which positions are of interest.
     """
     index: dict[str, int] = {}
-    parts, names, number = [], None, np.zeros(0, np.int64)
+    parts: list[tuple[IntArray, IntArray, FloatArray, IntArray]] = [(NOTHING, NOTHING, np.zeros(0), NOTHING)]
+    first = tables[0].respondents if tables else None
+    shared = first is not None and all(t.respondents is not None and t.respondents.names is first.names for t in tables)
     for table, place in zip(tables, places, strict=True):
+        wanted = None if among is None else (place >= 0) & among[place]
+        if wanted is not None and not wanted.any():
+            continue
         table = table if table.respondents is not None else replace(table, respondents=recognised(table, response))
         assert table.respondents is not None
-        if table.respondents.names is not names:
-            names = table.respondents.names
-            number = np.array([index.setdefault(name, len(index)) for name in names], np.int64)
-        row, unit, amount = stakes(table, response, None if among is None else (place >= 0) & among[place])
+        row, unit, amount = stakes(table, response, wanted)
+        if not shared:
+            number = np.array([index.setdefault(name, len(index)) for name in table.respondents.names], np.int64)
+            unit = number[unit]
         others = (table.holdings or table.contributors).units[row] - 1
         sums = table.responses[table.response(response)].sums if table.responses else table.records
         # If others have losses, a respondent's contribution above the sum says nothing about it.
         kept = (place[row] >= 0) & ((others == 0) | (amount <= sums[row] * (1 + 1e-12)))
-        parts.append((number[unit[kept]], place[row[kept]], amount[kept], others[kept]))
+        parts.append((unit[kept], place[row[kept]], amount[kept], others[kept]))
     unit, at, amount, others = (np.concatenate(column) for column in zip(*parts, strict=True))
     order, start = sorted_runs(unit, at)
     if start.size:
         # If tables differ about the same sum, the respondent is given the larger share.
         amount, others = np.maximum.reduceat(amount[order], start), np.minimum.reduceat(others[order], start)
     once = order[start]
-    every = list(index)
+    every = first.names if shared and first is not None else list(index)
     units, place_of = np.unique(unit[once], return_inverse=True)
     return Stakes(tuple(_said(every[i]) for i in units.tolist()), place_of, at[once], amount, others)
 
@@ -184,10 +197,14 @@ class Placed:
         found = np.where(finest, 0.0, np.nan)
         for pattern in np.unique(crossed[finest]).tolist():
             mine = np.flatnonzero(finest & (crossed == pattern))
-            names = [axis.name for axis, code in zip(space.axes, codes, strict=True) if code[mine[0]] > 0]
-            own = space.grid.encode([self.codes[name] if name in names else 0 for name in space.names])
-            at = locate(positions[mine], own)
-            found[mine] = np.bincount(at[at >= 0], self.amount[at >= 0], mine.size)
+            axes = [k for k, code in enumerate(codes) if code[mine[0]] > 0]
+            if not axes:
+                found[mine] = self.amount.sum()
+                continue
+            whole = Grid(tuple(space.shape[k] for k in axes))
+            own = whole.encode([self.codes[space.names[k]] for k in axes])
+            sums = np.bincount(own, self.amount, whole.size)
+            found[mine] = sums[whole.encode([codes[k][mine] for k in axes])]
         return found
 
 

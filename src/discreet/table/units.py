@@ -172,6 +172,8 @@ class Respondents(Frozen):
     def moved(self, position: IntArray) -> Respondents:
         """Return the respondents with another position for each entry, added up where positions coincide."""
         order, start = sorted_runs(self.unit, position)
+        if start.size == order.size and (order[1:] > order[:-1]).all():
+            return Respondents(self.names, self.unit, position, self.records, self.amounts)
         records, amounts = self.records[order], self.amounts[:, order]
         if start.size:
             records, amounts = np.add.reduceat(records, start), np.add.reduceat(amounts, start, axis=1)

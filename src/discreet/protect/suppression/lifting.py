@@ -9,7 +9,7 @@ A pattern that is safe with the crossings is safe without them, so where no circ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -30,8 +30,6 @@ from discreet.protect.suppression.rescue import LATE
 
 CROSSINGS = 20_000
 """From so many cells on that no table shows, patterns are found without them first."""
-WIDE = 2
-"""How many sums away from the cells that a circuit moves crossings are moved."""
 NODES = 200
 """The effort of looking for integers, counted in nodes to be the same on any machine."""
 TRIES = 24
@@ -62,9 +60,9 @@ def fast_among_many(
 ) -> FastSearch:
     """Find a safe pattern of many linked tables; ``shown`` is the same problem with the sums of tables alone."""
     first = fast(shown, known, clock=clock, progress=progress)
-    seen = shown.positions(first.hidden)
+    seen, lift = shown.positions(first.hidden), Lift(problem, shown)
     while True:
-        search = LiftedSearch.of(problem, first, known(seen))
+        search = LiftedSearch.of(problem, first, known(seen), lift)
         search.meet()
         meet_insiders(search)
         more = problem.positions(search.hidden) & ~seen
@@ -84,12 +82,11 @@ class LiftedSearch(FastSearch):
     shown_class: IntArray
 
     @classmethod
-    def of(cls, problem: Problem, first: FastSearch, known: InsiderKnowledge) -> LiftedSearch:
+    def of(cls, problem: Problem, first: FastSearch, known: InsiderKnowledge, lift: Lift) -> LiftedSearch:
         """Start with what was found without crossings: its hidden cells, and what it demands."""
         found = cls(problem, known, first.progress, first.clock)
         found.shown = first.before(known)
-        found.lift = Lift(problem, first.problem)
-        found.shown_class = found.lift.shown_class
+        found.lift, found.shown_class = lift, lift.shown_class
         whom = {name: number for number, name in enumerate(known.names, start=1)}
         of = np.full(first.problem.size, -1)
         kept = found.shown_class >= 0
@@ -195,9 +192,16 @@ class Lift:
         self.shown_class[problem.member[listed]] = shown.member[listed]
         self.order = np.argsort(shown.member, kind="stable")
         self.sorted = shown.member[self.order]
+        self.known: dict[tuple[bytes, bytes, int], Moves | None] = {}
 
     def moves(self, circuit: Moves, way: int) -> Moves | None:
-        """Return a circuit with crossings, None if they leave no room for it."""
+        """Return a circuit with crossings, None if they leave no room for it; what was asked before is remembered."""
+        key = circuit[0].tobytes(), circuit[1].tobytes(), way
+        if key not in self.known:
+            self.known[key] = self._moves(circuit, way)
+        return self.known[key]
+
+    def _moves(self, circuit: Moves, way: int) -> Moves | None:
         problem = self.problem
         begin, end = (np.searchsorted(self.sorted, circuit[0], side) for side in ("left", "right"))
         which, place = index_ranges(begin, end)
@@ -210,21 +214,27 @@ class Lift:
             return None
         on = problem.on
         ends = (on.least, on.least) if way == BOTH else (on.down, on.up) if way == UP else (on.up, on.down)
-        region = np.unique(mine)
-        for _ in range(WIDE):
-            region = np.union1d(region, self._near(region))
-            crossings = region[problem.free[region]]
+        for crossings in self._regions(np.unique(mine)):
             if (found := self._solved(shift, crossings, *ends)) is not None:
                 shift[crossings] = found
                 every = np.flatnonzero(shift)
                 return every, shift[every]
         return None
 
-    def _near(self, classes: IntArray) -> IntArray:
-        """Return the crossings in the sums of some classes."""
+    def _regions(self, moved: IntArray) -> Iterator[IntArray]:
+        """Yield crossings to move along with some classes: first those that are parts of them, then others in sums."""
+        found = below = self._beside(moved)
+        while below.size:
+            below = np.setdiff1d(self._beside(below, parts=True), found)
+            found = np.union1d(found, below)
+        yield found
+        yield np.union1d(found, self._beside(found))
+
+    def _beside(self, classes: IntArray, *, parts: bool = False) -> IntArray:
+        """Return the crossings in the sums of some classes, or only those that are ``parts`` of them."""
         on = self.problem.on
         _, entry = index_ranges(on.begins[classes], on.begins[classes + 1])
-        rows = np.unique(on.rows[entry])
+        rows = np.unique(on.rows[entry[on.weights[entry] > 0]] if parts else on.rows[entry])
         _, entry = index_ranges(on.starts[rows], on.starts[rows + 1])
         found = np.unique(on.columns[entry])
         return found[self.problem.free[found]]
