@@ -31,7 +31,7 @@ CROSSED = [
     *combinations(NESTED, 2),
     *(("f00", "f01"), ("f02", "f03"), ("f04", "f05")),
 ]
-SINGLE = 4
+SINGLE = 10
 """How many single commands are timed."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, sorted_runs
 from discreet.core.sparse import components
 from discreet.table.grid import Grid, locate
-from discreet.table.space import Space
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Respondents
 
@@ -53,7 +52,7 @@ def _crossed(tabulation: Tabulation, among: BoolArray | None) -> Iterator[tuple[
     """
     known = tabulation.respondents
     assert known is not None
-    if _together(tabulation):
+    if together(tabulation):
         nothing, every = np.zeros(known.cell.size, np.int64), np.arange(known.cell.size)
         cells = tabulation.grid.decode(tabulation.cells if among is None else tabulation.cells[among])
         for margin in _finest(tabulation):
@@ -70,7 +69,7 @@ def _crossed(tabulation: Tabulation, among: BoolArray | None) -> Iterator[tuple[
         yield mine, [code[mine] for code in codes]
 
 
-def _together(tabulation: Tabulation) -> bool:
+def together(tabulation: Tabulation) -> bool:
     """Say whether respondents are kept with all dimensions crossed."""
     known = tabulation.respondents
     return known is not None and all(code.all() for code in tabulation.grid.decode(known.cell[:1]))
@@ -139,6 +138,16 @@ class Stakes:
         return self.chosen(~np.repeat(weaker, size))
 
 
+def joined(one: Stakes, other: Stakes) -> Stakes:
+    """Return the entries of two lists about different positions; respondents of the same name are one."""
+    index = {name: i for i, name in enumerate(one.names)}
+    number = np.array([index.setdefault(name, len(index)) for name in other.names], np.int64)
+    unit, at = np.r_[one.unit, number[other.unit]], np.r_[one.at, other.at]
+    order = np.lexsort((at, unit))
+    amount, others = np.r_[one.amount, other.amount][order], np.r_[one.others, other.others][order]
+    return Stakes(tuple(index), unit[order], at[order], amount, others)
+
+
 def joint_stakes(
     tables: Sequence[Tabulation], places: Sequence[IntArray], response: str | None, among: BoolArray | None = None
 ) -> Stakes:
@@ -174,65 +183,7 @@ def joint_stakes(
     once = order[start]
     every = first.names if shared and first is not None else list(index)
     units, place_of = np.unique(unit[once], return_inverse=True)
-    return Stakes(tuple(_said(every[i]) for i in units.tolist()), place_of, at[once], amount, others)
-
-
-@dataclass(frozen=True, eq=False)
-class Placed:
-    """Where respondents of linked tables are along all dimensions at once, a finest code of each, and their amounts."""
-
-    codes: Mapping[str, IntArray]
-    amount: FloatArray
-
-    def sums(self, space: Space, positions: IntArray) -> FloatArray:
-        """Return what respondents contribute to positions that are finest along some dimensions, summed over others.
-
-        It is NaN at subtotals.
-        """
-        codes = space.grid.decode(positions)
-        crossed = Grid((2,) * len(codes)).encode([code > 0 for code in codes])
-        finest = np.ones(positions.size, bool)
-        for axis, code in zip(space.axes, codes, strict=True):
-            finest &= np.isin(code, (0, *axis.leaves))
-        found = np.where(finest, 0.0, np.nan)
-        for pattern in np.unique(crossed[finest]).tolist():
-            mine = np.flatnonzero(finest & (crossed == pattern))
-            axes = [k for k, code in enumerate(codes) if code[mine[0]] > 0]
-            if not axes:
-                found[mine] = self.amount.sum()
-                continue
-            whole = Grid(tuple(space.shape[k] for k in axes))
-            own = whole.encode([self.codes[space.names[k]] for k in axes])
-            sums = np.bincount(own, self.amount, whole.size)
-            found[mine] = sums[whole.encode([codes[k][mine] for k in axes])]
-        return found
-
-
-def placed(tables: Sequence[Tabulation], space: Space, response: str | None) -> Placed | None:
-    """Return where the respondents of linked tables are; None if tables do not say it.
-
-    They do if all of them name the same respondents, each in one finest cell.
-    """
-    first, codes = tables[0].respondents, dict[str, IntArray]()
-    amount: FloatArray | None = None
-    for table in tables:
-        known = table.respondents
-        if known is None or first is None or known.unit.size != len(known) or known.names != first.names:
-            return None
-        mine = known.amounts[table.response(response)] if table.responses else known.records.astype(np.float64)
-        amount = mine if amount is None else amount
-        if not np.array_equal(known.unit, np.arange(len(known))) or not np.array_equal(amount, mine):
-            return None
-        for axis, code in zip(table.axes, table.grid.decode(known.cell), strict=True):
-            there = space.axes[space.axis(axis.name)]
-            if axis.part or there.parts:
-                return None
-            where = np.array([there.places.get(label, 0) for label in axis.codes], np.int64)[code]
-            if axis.name not in codes or not np.isin(codes[axis.name], there.leaves).all():
-                codes[axis.name] = where
-    if amount is None or not all(np.isin(codes[axis.name], axis.leaves).all() for axis in space.axes):
-        return None
-    return Placed(codes, amount)
+    return Stakes(tuple(said(every[i]) for i in units.tolist()), place_of, at[once], amount, others)
 
 
 def idle(tabulation: Tabulation, nothing: BoolArray) -> IntArray:
@@ -258,7 +209,8 @@ def idle(tabulation: Tabulation, nothing: BoolArray) -> IntArray:
     return found
 
 
-def _said(name: str) -> str:
+def said(name: str) -> str:
+    """Return what an attacker is called."""
     return name if name.startswith(("holding ", "respondent of ")) else f"respondent {name}"
 
 
@@ -330,7 +282,7 @@ def contributes(tabulation: Tabulation) -> bool:
     if tabulation.responses or known is None:
         return bool(tabulation.responses)
     # Everybody is in a finest cell of every finest margin; being in more of them takes several records.
-    margins = 1 if _together(tabulation) else len(_finest(tabulation))
+    margins = 1 if together(tabulation) else len(_finest(tabulation))
     return bool((known.records > 1).any()) or known.unit.size > len(known) * margins
 
 

@@ -19,9 +19,9 @@ from discreet.core.highs import Program
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.proportional_fitting import factors
 from discreet.core.sparse import Rows, parts
+from discreet.table.crossing_parts import placed
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
-from discreet.table.stakes import placed
 from discreet.table.tabulation import Tabulation
 
 Ends: TypeAlias = tuple[FloatArray, FloatArray]

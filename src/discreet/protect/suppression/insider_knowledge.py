@@ -13,9 +13,10 @@ from discreet.core.numerics import BoolArray, FloatArray, IntArray, whole_where_
 from discreet.core.sparse import Rows, components, row_of
 from discreet.protect.suppression.problem import Cells, Problem
 from discreet.table.attacker import Attacker
+from discreet.table.crossing_parts import crossing_parts
 from discreet.table.grid import locate
 from discreet.table.kinds import UNBOUNDED
-from discreet.table.stakes import contributes, in_one_cell, joint_stakes
+from discreet.table.stakes import contributes, in_one_cell, joined, joint_stakes
 
 Insiders: TypeAlias = Literal["auto", "none", "singletons", "respondents"]
 AT_ONCE = 20_000_000
@@ -139,6 +140,8 @@ def _identified(
 ) -> tuple[list[str], list[Told]]:
     """Return every respondent who knows more than the outsider and than other respondents, and what each knows."""
     found = joint_stakes(cells.tables, cells.places, response, among)
+    crossed, _ = crossing_parts(cells.equations, cells.tables, response)
+    found = found if crossed is None else joined(found, crossed)
     own, alone = cells.units(found.amount), found.others == 0
     # Where values can be negative, an own contribution says nothing about the sum.
     more = (own > 0) & (cells.lower[found.at] >= 0) & (own <= cells.values[found.at])

@@ -214,8 +214,9 @@ class Lift:
             return None
         on = problem.on
         ends = (on.least, on.least) if way == BOTH else (on.down, on.up) if way == UP else (on.up, on.down)
-        for crossings in self._regions(np.unique(mine)):
-            if (found := self._solved(shift, crossings, *ends)) is not None:
+        for near, crossings in enumerate(self._regions(np.unique(mine))):
+            # Further away, integer programs take long, and most corners are integers.
+            if (found := self._solved(shift, crossings, *ends, integers=near == 0)) is not None:
                 shift[crossings] = found
                 every = np.flatnonzero(shift)
                 return every, shift[every]
@@ -239,7 +240,9 @@ class Lift:
         found = np.unique(on.columns[entry])
         return found[self.problem.free[found]]
 
-    def _solved(self, shift: IntArray, crossings: IntArray, down: FloatArray, up: FloatArray) -> IntArray | None:
+    def _solved(
+        self, shift: IntArray, crossings: IntArray, down: FloatArray, up: FloatArray, *, integers: bool
+    ) -> IntArray | None:
         """Return the smallest moves of crossings by which all sums stay, None if there are none."""
         on, n = self.problem.on, crossings.size
         every = np.union1d(np.flatnonzero(shift), crossings)
@@ -253,7 +256,7 @@ class Lift:
         rows, rest = rows.taken(some), rest[some]
         both = rows.beside(rows._replace(values=-rows.values), n)
         upper = np.concatenate([up[crossings], down[crossings]])
-        for whole in (False, True):
+        for whole in (False, True) if integers else (False,):
             options = {"mip_max_nodes": NODES, "mip_max_improving_sols": 1} if whole else None
             costs, lower = np.ones(2 * n), np.zeros(2 * n)
             program = Program(
