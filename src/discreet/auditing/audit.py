@@ -172,13 +172,17 @@ def audit(
     everybody = _of_everybody(equations, terms.knows)
     listed, singles = _contributors(everybody, contributions, limits)
     known = [*(knowledge_of(everybody, attacker) for attacker in attackers), *listed]
-    inside = everybody
+    inside, fits = everybody, _fitting(everybody, terms.candidates) if terms.verdict_only else None
     if tables:
         secret = np.isfinite(reach.low) if reach.sensitive is None and limits.levels is not None else reach.sensitive
         crossed, floor = crossing_parts(everybody, tables, response)
+        more, inside = knowing_crossings(everybody, floor)
+        if more and fits is not None and (fits.home >= floor).all():
+            # Nobody's part contradicts the first of the tables that fit, so only what others change can.
+            changed = np.isin(np.arange(everybody.lower.size), fits.at)
+            crossed, more = crossing_parts(everybody, tables, response, changed)[0], []
         several = insiders != "singletons"
         known += respondents(everybody, tables, response, secret, several=several, crossed=crossed)
-        more, inside = knowing_crossings(everybody, floor)
         known += more
     judge = Judge(
         equations,
@@ -189,14 +193,12 @@ def audit(
         **effort,
         prior_bits=_prior_bits(equations, least, most),
         singles=singles,
-        fitting=_fitting(everybody, terms.candidates) if terms.verdict_only else None,
+        fitting=fits,
     )
     targets = np.union1d(targets_of(everybody, asked, reach), singles)
     if terms.verdict_only:
         sheets = [judge.verdict_only(everybody, targets := targets[_with_levels(judge)[targets]])]
-        apart = inside is not everybody
-        within = replace(judge, fitting=_fitting(inside, terms.candidates)) if apart else judge
-        whom = within.suspects(inside, known, targets) if known else np.zeros(0, np.int64)
+        whom = judge.suspects(everybody, known, targets) if known else np.zeros(0, np.int64)
     else:
         linked = len(published) > 1 and targets.size and equations.measured is None
         # What all tables leave comes first; what each leaves on its own is worked out in the time that remains.

@@ -121,22 +121,23 @@ def unshown(equations: Equations) -> BoolArray:
 
 
 def crossing_parts(
-    equations: Equations, tables: Sequence[Tabulation], response: str | None
+    equations: Equations, tables: Sequence[Tabulation], response: str | None, among: BoolArray | None = None
 ) -> tuple[Stakes | None, IntArray]:
     """Return respondents' own parts of crossings that no table shows, and what everybody is taken to know of these.
 
-    Few parts are listed by respondent; of many, the largest of each crossing is a lower bound for all. Values that can
-    be negative are not bounded by anybody's part.
+    Few parts are listed by respondent, and those of the crossings ``among`` which they are asked for; of many, the
+    largest of each crossing is a lower bound for all. Values that can be negative are not bounded by anybody's part.
     """
     floor = np.full(equations.lower.size, -1, np.int64)
-    at = np.flatnonzero(unshown(equations) & (equations.lower >= 0))
+    open_ = unshown(equations) & (equations.lower >= 0)
+    at = np.flatnonzero(open_ if among is None else open_ & among)
     where = placed(tables, equations.space, response) if at.size else None
     if where is None:
         return None, floor
     scale = 10.0**equations.decimals
     positions = equations.positions[at]
     patterns = sum(1 for _ in where._patterns(equations.space, positions))
-    if where.unit.size * patterns > MANY:
+    if among is None and where.unit.size * patterns > MANY:
         largest = np.zeros(at.size)
         for place, _, amount in where.parts(equations.space, positions):
             np.maximum.at(largest, place, amount)
@@ -147,5 +148,6 @@ def crossing_parts(
         return None, floor
     place, unit, amount = (np.concatenate(column) for column in zip(*found, strict=True))
     order = np.lexsort((place, unit))
-    names = tuple(said(name) for name in where.names)
-    return Stakes(names, unit[order], at[place[order]], amount[order], np.ones(order.size, np.int64)), floor
+    units, number = np.unique(unit[order], return_inverse=True)
+    names = tuple(said(where.names[i]) for i in units.tolist())
+    return Stakes(names, number, at[place[order]], amount[order], np.ones(order.size, np.int64)), floor

@@ -258,6 +258,15 @@ class Demanded:
         start, count = self.where[q]
         return self.pool[0, start : start + count].copy(), self.pool[1, start : start + count].copy()
 
+    @property
+    def touched(self) -> BoolArray:
+        """The positions that are hidden, and those that no table shows and some circuit moves."""
+        p, moved = self.problem, np.zeros(self.problem.size, bool)
+        moved[self.pool[0, : self.end]] = True
+        found = p.member >= 0
+        found[found] = moved[p.member[found]]
+        return p.positions(self.hidden) | (found & ~p.cells.listed)
+
     def pattern(self, method: str = "fast", bound: int | None = None, limited: bool = False) -> Pattern:
         """Return what was found, with the circuits that prove it, checked in integers."""
         whom = (0 if who in self.together else who for who in self.attacker)

@@ -278,11 +278,11 @@ def fast(
     search.ask_outsider()
     search.meet()
     search.improve()
-    seen = problem.positions(search.hidden)
+    seen = search.touched
     while True:
         found = search if isinstance(known, InsiderKnowledge) else search.before(known(seen))
         meet_insiders(found)
-        more = problem.positions(found.hidden) & ~seen
+        more = found.touched & ~seen
         if everything is not None or not more.any():
             return found
         seen |= more

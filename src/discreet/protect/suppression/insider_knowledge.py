@@ -140,7 +140,7 @@ def _identified(
 ) -> tuple[list[str], list[Told]]:
     """Return every respondent who knows more than the outsider and than other respondents, and what each knows."""
     found = joint_stakes(cells.tables, cells.places, response, among)
-    crossed, _ = crossing_parts(cells.equations, cells.tables, response)
+    crossed, _ = crossing_parts(cells.equations, cells.tables, response, among)
     found = found if crossed is None else joined(found, crossed)
     own, alone = cells.units(found.amount), found.others == 0
     # Where values can be negative, an own contribution says nothing about the sum.

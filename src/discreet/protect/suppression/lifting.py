@@ -32,6 +32,8 @@ CROSSINGS = 20_000
 """From so many cells on that no table shows, patterns are found without them first."""
 NODES = 200
 """The effort of looking for integers, counted in nodes to be the same on any machine."""
+HARD = 1000.0
+"""The price of moving a crossing below somebody's part, that of other moves being 1."""
 TRIES = 24
 """How often another circuit is looked for if crossings leave no room for one."""
 Moves: TypeAlias = tuple[IntArray, IntArray]
@@ -54,18 +56,22 @@ def fast_among_many(
     problem: Problem,
     shown: Problem,
     known: Callable[[BoolArray], InsiderKnowledge],
+    own: IntArray,
     *,
     clock: Clock,
     progress: Progress | None = None,
 ) -> FastSearch:
-    """Find a safe pattern of many linked tables; ``shown`` is the same problem with the sums of tables alone."""
+    """Find a safe pattern of many linked tables; ``shown`` is the same problem with the sums of tables alone.
+
+    ``own`` is the largest part of one respondent in every position that no table shows.
+    """
     first = fast(shown, known, clock=clock, progress=progress)
-    seen, lift = shown.positions(first.hidden), Lift(problem, shown)
+    seen, lift = first.touched, Lift(problem, shown, own)
     while True:
         search = LiftedSearch.of(problem, first, known(seen), lift)
         search.meet()
         meet_insiders(search)
-        more = problem.positions(search.hidden) & ~seen
+        more = search.touched & ~seen
         if not more.any():
             return search
         seen |= more
@@ -105,9 +111,15 @@ class LiftedSearch(FastSearch):
         found.ask_outsider_again()
         found._grow()
         for q, circuit in enumerate(circuits):
-            if circuit[0].size and (lifted := found.lift.moves(circuit, found.way[q])) is not None:
+            if circuit[0].size and (lifted := lift.moves(circuit, found.way[q], found.facts_of(q))) is not None:
                 found._keep(q, *lifted)
         return found
+
+    def facts_of(self, q: int) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Return how far classes can move down and up for the insider of a demand."""
+        mine = slice(*self.known_start[[self.attacker[q], self.attacker[q] + 1]])
+        _, at, down, up = self.facts
+        return at[mine], down[mine], up[mine]
 
     def ask_outsider_again(self) -> None:
         """Demand every level of sensitive classes for which nothing is asked yet."""
@@ -173,7 +185,7 @@ class LiftedSearch(FastSearch):
             if outcome != FOUND:
                 return None
             classes, moves = shown.work.found[:count].copy(), np.rint(shown.work.moves[:count]).astype(np.int64)
-            if (lifted := self.lift.moves((classes, moves), way)) is not None:
+            if (lifted := self.lift.moves((classes, moves), way, self.facts_of(q))) is not None:
                 return lifted
             room = np.where(moves > 0, up[classes], down[classes]) / np.abs(moves)
             room[classes == cell] = np.inf
@@ -182,9 +194,13 @@ class LiftedSearch(FastSearch):
 
 
 class Lift:
-    """Carries circuits over to crossings. ``shown_class`` is the class of each class where tables are alone, or -1."""
+    """Carries circuits over to crossings. ``shown_class`` is the class of each class where tables are alone, or -1.
 
-    def __init__(self, problem: Problem, shown: Problem) -> None:
+    If crossings can stay above what any respondent contributed to them, nobody undoes a circuit by that; so they are
+    moved below it, past what is ``easy``, only where that cannot be helped.
+    """
+
+    def __init__(self, problem: Problem, shown: Problem, own: IntArray) -> None:
         self.problem, self.shown = problem, shown
         self.rows = problem.rows._replace(values=np.rint(problem.rows.values).astype(np.int64))
         listed = np.flatnonzero((problem.member >= 0) & problem.cells.listed)
@@ -192,16 +208,23 @@ class Lift:
         self.shown_class[problem.member[listed]] = shown.member[listed]
         self.order = np.argsort(shown.member, kind="stable")
         self.sorted = shown.member[self.order]
-        self.known: dict[tuple[bytes, bytes, int], Moves | None] = {}
+        self.known: dict[tuple[object, ...], Moves | None] = {}
+        inside = np.flatnonzero(problem.member >= 0)
+        part = np.zeros(problem.size, np.int64)
+        np.maximum.at(part, problem.member[inside], own[inside])
+        self.easy = np.maximum(problem.on.down - part, 0.0)
 
-    def moves(self, circuit: Moves, way: int) -> Moves | None:
-        """Return a circuit with crossings, None if they leave no room for it; what was asked before is remembered."""
-        key = circuit[0].tobytes(), circuit[1].tobytes(), way
+    def moves(self, circuit: Moves, way: int, facts: tuple[IntArray, FloatArray, FloatArray]) -> Moves | None:
+        """Return a circuit with crossings, None if they leave no room for it; what was asked before is remembered.
+
+        ``facts`` say how far some classes can move down and up for the one who is to be kept from undoing it.
+        """
+        key = (*(column.tobytes() for column in (*circuit, *facts)), way)
         if key not in self.known:
-            self.known[key] = self._moves(circuit, way)
+            self.known[key] = self._moves(circuit, way, facts)
         return self.known[key]
 
-    def _moves(self, circuit: Moves, way: int) -> Moves | None:
+    def _moves(self, circuit: Moves, way: int, facts: tuple[IntArray, FloatArray, FloatArray]) -> Moves | None:
         problem = self.problem
         begin, end = (np.searchsorted(self.sorted, circuit[0], side) for side in ("left", "right"))
         which, place = index_ranges(begin, end)
@@ -212,11 +235,18 @@ class Lift:
         shift[mine] = by
         if (shift[mine] != by).any():
             return None
-        on = problem.on
-        ends = (on.least, on.least) if way == BOTH else (on.down, on.up) if way == UP else (on.up, on.down)
+        down, up = problem.on.down.copy(), problem.on.up.copy()
+        at, less, more = facts
+        np.minimum.at(down, at, less)
+        np.minimum.at(up, at, more)
+        least = np.minimum(down, up)
+        ends = (least, least) if way == BOTH else (down, up) if way == UP else (up, down)
+        easy = [
+            end if (way == UP) == bool(k) and way != BOTH else np.minimum(end, self.easy) for k, end in enumerate(ends)
+        ]
         for near, crossings in enumerate(self._regions(np.unique(mine))):
             # Further away, integer programs take long, and most corners are integers.
-            if (found := self._solved(shift, crossings, *ends, integers=near == 0)) is not None:
+            if (found := self._solved(shift, crossings, ends, easy, integers=near == 0)) is not None:
                 shift[crossings] = found
                 every = np.flatnonzero(shift)
                 return every, shift[every]
@@ -241,7 +271,13 @@ class Lift:
         return found[self.problem.free[found]]
 
     def _solved(
-        self, shift: IntArray, crossings: IntArray, down: FloatArray, up: FloatArray, *, integers: bool
+        self,
+        shift: IntArray,
+        crossings: IntArray,
+        ends: Sequence[FloatArray],
+        easy: Sequence[FloatArray],
+        *,
+        integers: bool,
     ) -> IntArray | None:
         """Return the smallest moves of crossings by which all sums stay, None if there are none."""
         on, n = self.problem.on, crossings.size
@@ -255,17 +291,21 @@ class Lift:
         some = np.flatnonzero(rows.lengths)
         rows, rest = rows.taken(some), rest[some]
         both = rows.beside(rows._replace(values=-rows.values), n)
-        upper = np.concatenate([up[crossings], down[crossings]])
+        both = both.beside(both, 2 * n)
+        down, up = (end[crossings] for end in ends)
+        near = np.concatenate([easy[1][crossings], easy[0][crossings]])
+        upper = np.concatenate([near, np.concatenate([up, down]) - near])
         for whole in (False, True) if integers else (False,):
             options = {"mip_max_nodes": NODES, "mip_max_improving_sols": 1} if whole else None
-            costs, lower = np.ones(2 * n), np.zeros(2 * n)
+            costs, lower = np.repeat([1.0, HARD], 2 * n), np.zeros(4 * n)
             program = Program(
                 both, costs=costs, lower=lower, upper=upper, sums=(rest, rest), whole=whole, options=options
             )
             if program.run() == "infeasible" or not program.found:
                 return None
-            found: IntArray = np.rint(program.point[:n] - program.point[n:]).astype(np.int64)
-            inside = (-down[crossings] <= found) & (found <= up[crossings])
+            x = program.point.reshape(4, n)
+            found: IntArray = np.rint(x[0] - x[1] + x[2] - x[3]).astype(np.int64)
+            inside = (-down <= found) & (found <= up)
             if inside.all() and (rows.sums(found) == rest).all():
                 return found
         return None

@@ -23,11 +23,9 @@ from discreet.core.errors import InfeasibleError, RequestError
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, first_true, whole_where_near
 from discreet.core.sparse import Rows, components, digests, row_of
 from discreet.protect.suppression.completion import fit, spread, true_values
-from discreet.table.crossing_parts import crossing_parts
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
-from discreet.table.stakes import contributes
 from discreet.table.statistic import StatisticColumn
 from discreet.table.tabulation import Tabulation
 
@@ -42,8 +40,7 @@ circuits."""
 class Cells:
     """All positions of linked tables: true values in units of the last decimal, bounds, and where each table has them.
 
-    ``listed`` is true where a table shows the position; other positions are hidden anyway. ``own`` is the largest part
-    of one respondent in these, below which no circuit leads them; -1 where respondents are told apart.
+    ``listed`` is true where a table shows the position; other positions are hidden anyway.
     """
 
     equations: Equations
@@ -53,7 +50,6 @@ class Cells:
     lower: IntArray
     upper: IntArray
     listed: BoolArray
-    own: IntArray | None = None
 
     def units(self, amounts: FloatArray) -> IntArray:
         """Return amounts in units of the last decimal, rounded down."""
@@ -186,10 +182,7 @@ def lay_out(
             f"readers are said to know that hidden values are at least {least:g}, but cell {equations.describe(i)} is "
             f"{equations.text(int(values[i]))}; give a smaller least (least=, --least)"
         )
-    own = None
-    if counted is not None and any(contributes(table) for table in tables):
-        own = np.minimum(crossing_parts(stated, tables, response)[1], values)
-    return Cells(equations, tuple(tables), places, values, lower, equations.upper, listed, own)
+    return Cells(equations, tuple(tables), places, values, lower, equations.upper, listed)
 
 
 def name_of(table: Tabulation, tables: Sequence[Tabulation]) -> str:
@@ -228,8 +221,7 @@ def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, 
         far: FloatArray = np.minimum(found, 2**52).astype(np.float64)
         return far
 
-    least = cells.lower if cells.own is None else np.maximum(cells.lower, cells.own)
-    down = room(cells.values - least)
+    down = room(cells.values - cells.lower)
     up = room(np.where(cells.upper >= UNBOUNDED, UNBOUNDED, cells.upper - cells.values))
     price = np.zeros(kept.size, np.int64)
     np.add.at(price, of, np.where(cells.listed, np.maximum(cost, 1), 0)[inside])

@@ -26,6 +26,7 @@ from discreet.protect.usage import UNLISTED, Usage, option
 from discreet.rules.sensitivity import Combine
 from discreet.table import Table
 from discreet.table.attacker import Attacker
+from discreet.table.crossing_parts import crossing_parts
 from discreet.table.figures import Figures, units_of
 from discreet.table.kinds import Marked
 from discreet.table.release import Release
@@ -221,7 +222,8 @@ class Suppression:
         later = self.method == "fast" and entries > MANY
         if self.method == "fast" and not problem.left and int(problem.free.sum()) > CROSSINGS:
             shown = state(shown_only(cells), demands, costs, published, self.zeros == "suppressible")
-            search = fast_among_many(problem, shown, known, clock=clock, progress=progress)
+            own = crossing_parts(cells.equations, tables, self.response)[1]
+            search = fast_among_many(problem, shown, known, own, clock=clock, progress=progress)
         else:
             search = fast(problem, known if later else known(), clock=clock, progress=progress)
         if self.method == "fast":
