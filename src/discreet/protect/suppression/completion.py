@@ -102,7 +102,13 @@ def fit(equations: Equations, wanted: IntArray | None = None, clock: Clock | Non
 
 
 def true_values(equations: Equations, tables: Sequence[Tabulation], response: str | None) -> IntArray | None:
-    """Return the true value of every position, from who contributed what; None where tables do not tell."""
+    """Return the true value of every position, from who contributed what; None where tables do not tell.
+
+    These fit by definition, so no search is needed. They also fit what every respondent knows of crossings, which other
+    values need not: whoever contributed more to a crossing than it has there would rule all circuits out. A pattern
+    depends on true values in any case; like any pattern of suppression it is claimed to be safe against readers of the
+    figures, and the audit judges it without knowing where the search began.
+    """
     if equations.exact.all():
         return equations.lower
     found = placed(tables, equations.space, response)
