@@ -98,7 +98,10 @@ __all__ = sorted(_HOME)
 
 def __getattr__(name: str) -> object:
     if name not in _HOME:
-        raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+        room = next((room for room in ("rules", "protect") if name in import_module(f"discreet.{room}").__all__), None)
+        raise AttributeError(
+            f"module 'discreet' has no attribute {name!r}" + (f"; it is discreet.{room}.{name}" if room else "")
+        )
     home = _HOME[name]
     value = import_module(f"discreet.{name}") if home == "discreet" else getattr(import_module(home), name)
     globals()[name] = value

@@ -143,7 +143,7 @@ def test_bad_requests() -> None:
         loglinear_risk(table)
     with pytest.raises(RequestError, match="one of the two"):
         loglinear_risk(table, population=10, fractions=0.5)
-    with pytest.raises(RequestError, match="not above 0"):
+    with pytest.raises(RequestError, match="fraction is 0; give fractions above 0 and at most 1"):
         loglinear_risk(table, fractions=0.0)
     with pytest.raises(RequestError, match="3 sampling fractions for 4"):
         loglinear_risk(table, fractions=[0.1, 0.2, 0.3])

@@ -14,7 +14,7 @@ from discreet.cli.audit_texts import crossing_of, fact_of, insider_of, kind_of, 
 from discreet.cli.compose import argument, command, option, panel
 from discreet.cli.options import in_output, in_published
 from discreet.cli.reading_options import ReleaseFileOptions
-from discreet.cli.rule_texts import Rules, rules_of
+from discreet.cli.rule_option import Rules, rules_of
 from discreet.core.errors import RequestError
 from discreet.core.text import number_text
 

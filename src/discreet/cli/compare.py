@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -29,10 +29,6 @@ class Tried:
     ] = None
     seed: options.Seed = None
     workers: options.Workers = None
-
-    def asked(self) -> dict[str, Any]:
-        """Return it as a comparison takes it."""
-        return {**vars(self), "time_limit": EACH if self.time_limit is None else self.time_limit}
 
 
 @command
@@ -78,7 +74,8 @@ def compare(
     asked = Policy.load(policy)
     source = read.judged(asked.top)
     with show.ProgressBar() as bar, options.about(read.source):
-        told = {"statistics": beside.defined(), **tried.asked()}
+        limit = EACH if tried.time_limit is None else tried.time_limit
+        told = {"statistics": beside.defined(), **vars(tried), "time_limit": limit}
         found = work(source, method or grid, policy=asked, progress=bar, **told)
     in_time()
     if record is not None:

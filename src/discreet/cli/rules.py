@@ -11,7 +11,7 @@ from discreet.cli.audit_texts import cell_of
 from discreet.cli.compose import argument, command, option, panel
 from discreet.cli.options import in_output
 from discreet.cli.reading_options import OriginalOptions
-from discreet.cli.rule_texts import PANEL, Rules, rules_and_group
+from discreet.cli.rule_option import PANEL, Rules
 from discreet.core.errors import RequestError
 from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
@@ -63,6 +63,7 @@ def rules(
     """
     from discreet.rules import group_disclosure, sensitivity
     from discreet.rules.explain import explained
+    from discreet.rules.rule_texts import rules_and_group
     from discreet.rules.sensitivity import judged_cells
 
     show.check_output(output, table, endings=(*show.ENDINGS, ".tab"))

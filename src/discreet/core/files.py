@@ -60,7 +60,8 @@ def write_text(path: str | Path, text: str, *, private: bool = False) -> None:
 
 def file_sha256(path: str | Path) -> str:
     """Return the SHA-256 of a file."""
-    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+    with Path(path).open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def sync_folder(folder: Path) -> None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from discreet.core.errors import RequestError, nearest
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
 
 T = TypeVar("T")
 
@@ -32,17 +35,17 @@ class Registry(Mapping[str, T]):
         A member given as ``module:attribute`` is imported when it is first asked for.
         """
         self.group, self.what = group, what
-        self._own: dict[str, Any] = dict(members)
+        self._own: dict[str, T | str] = dict(members)
 
     def __getitem__(self, name: str) -> T:
         """Return a member; an unknown name is refused."""
         found = self._own.get(name)
         if isinstance(found, str):
             home, _, attribute = found.partition(":")
-            found = self._own[name] = getattr(import_module(home), attribute)
-        return cast("T", self._added(name) if found is None else found)
+            found = self._own[name] = cast("T", getattr(import_module(home), attribute))
+        return self._added(name) if found is None else found
 
-    def _added(self, name: str) -> Any:
+    def _added(self, name: str) -> T:
         self.check(name)
         points = [point for point in _entry_points(self.group) if point.name == name]
         places = sorted({point.value for point in points})
@@ -51,14 +54,14 @@ class Registry(Mapping[str, T]):
                 f"several packages add the {self.what} {name!r} ({', '.join(places)}); remove all but one"
             )
         try:
-            found = next(iter(points)).load()
+            found = cast("T", next(iter(points)).load())
         except Exception as error:
             raise RequestError(
-                f"the {self.what} {name!r} cannot be loaded from {places[0]} ({type(error).__name__}: {error}); mend "
-                "or remove the package that adds it"
+                f"the {self.what} {name!r} cannot be loaded from {places[0]} ({type(error).__name__}: {error}); "
+                "correct or remove the package that adds it"
             ) from error
-        if getattr(found, "name", name) != name:
-            raise RequestError(f"{places[0]} calls itself {found.name!r}, but is added as the {self.what} {name!r}")
+        if (own := getattr(found, "name", name)) != name:
+            raise RequestError(f"{places[0]} calls itself {own!r}, but is added as the {self.what} {name!r}")
         return found
 
     def __iter__(self) -> Iterator[str]:
@@ -79,7 +82,7 @@ class Registry(Mapping[str, T]):
         return sum(1 for _ in self)
 
 
-def _entry_points(group: str) -> Any:
+def _entry_points(group: str) -> EntryPoints:
     # Imported late: it takes longer than a small command, and most find what they need among our own.
     from importlib.metadata import entry_points
 

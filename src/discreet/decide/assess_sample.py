@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 
 from discreet.core.errors import InfeasibleError, LimitError, RequestError
 from discreet.core.json_types import Json
 from discreet.core.progress import Progress
+from discreet.core.random import Seed
 from discreet.core.text import brief, figure
 from discreet.decide.assessment import Assessment, Request
 from discreet.decide.known_cells import STATES
@@ -99,6 +100,16 @@ class ModelView:
             "tau": self.uniques.tau1,
             "urn": None if self.urn is None else {**_r2(self.urn), "tau": self.urn_tau, **self.urn.details},
         }
+
+
+class Drawn(TypedDict):
+    """How populations are drawn, and how R2 weighs its terms: options of :func:`estimate`."""
+
+    draws: int
+    weights: tuple[float, float, float]
+    seed: Seed
+    workers: int | None
+    progress: Progress | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,8 +253,13 @@ def gathered(subject: Subject, request: Request, workers: int | None, progress: 
     uniques = population_uniques(table, N, seed=request.seed, workers=workers, progress=progress)
     if uniques.loglinear is None:
         raise RequestError(f"the models of the population cannot be fitted: {uniques.note}")
-    drawing: dict[str, Any] = {"draws": request.draws, "weights": request.policy.weights, "seed": request.seed}
-    drawing |= {"workers": workers, "progress": progress}
+    drawing: Drawn = {
+        "draws": request.draws,
+        "weights": request.policy.weights,
+        "seed": request.seed,
+        "workers": workers,
+        "progress": progress,
+    }
     models = model_views(table, N, uniques.loglinear, drawing)
     every: list[tuple[float, str, LogLinear | PolyaUrn]] = []
     for view in models:
@@ -303,7 +319,7 @@ def _recognised(subject: Subject, made: Assessment) -> int:
     return int(unique.size - np.isin(place, open_).sum())
 
 
-def model_views(table: Table, population: int, selection: Selection, drawing: dict[str, Any]) -> tuple[ModelView, ...]:
+def model_views(table: Table, population: int, selection: Selection, drawing: Drawn) -> tuple[ModelView, ...]:
     """Fit, test and use the models from independence to the saturated one.
 
     The models in between are those that the selection for population uniques visited, and all interactions of two,
@@ -311,7 +327,6 @@ def model_views(table: Table, population: int, selection: Selection, drawing: di
     fit. Models that cannot be fitted, or repeat the sample, are left out; the saturated one, which is the sample's own
     pattern, is always there.
     """
-    drawing = {**drawing, "slices": (), "test": False}
 
     def view(margins: Margins, known: LogLinearRisk | None) -> ModelView | None:
         model = LogLinear(margins)
@@ -328,13 +343,13 @@ def model_views(table: Table, population: int, selection: Selection, drawing: di
         urn = urn_tau = None
         if not rejected:
             try:
-                urn = estimate(table, population, model=PolyaUrn(zeros_from=model), **drawing)
+                urn = estimate(table, population, model=PolyaUrn(zeros_from=model), slices=(), test=False, **drawing)
                 # A colour with one ball gains none in N − n draws: Π (n + θ + z − 1)/(n + θ + z).
                 theta = float(str(urn.details["theta"]))
                 urn_tau = uniques.sample_uniques * (table.total + theta - 1) / (population + theta - 1)
             except InfeasibleError:
                 pass
-        risk = estimate(table, population, model=model, **drawing)
+        risk = estimate(table, population, model=model, slices=(), test=False, **drawing)
         return ModelView(_name(table, margins), margins, fit, uniques, risk, urn, urn_tau, rejected)
 
     # Every model once, the simplest first; its risks where they are known.

@@ -8,14 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from discreet.auditing.limits import Limits
 from discreet.core.effort import Effort
 from discreet.core.errors import DiscreetError, RequestError, require
-from discreet.core.json_types import Json
+from discreet.core.json_types import Json, JsonObject
 from discreet.core.text import figure, finite
 from discreet.decide.choice import ASKED, Choice
 from discreet.decide.evidence import Evidence, gather
@@ -36,7 +35,7 @@ class GridPoint:
     """One method with its parameters."""
 
     name: str
-    parameters: Mapping[str, Any] = field(default_factory=dict)
+    parameters: JsonObject = field(default_factory=dict)
 
     @property
     def title(self) -> str:
@@ -52,7 +51,7 @@ NONE = GridPoint("none")
 """The unprotected table, the baseline of every comparison."""
 
 
-def grid_of(given: Any, policy: Policy, magnitudes: bool) -> tuple[GridPoint, ...]:
+def grid_of(given: object, policy: Policy, magnitudes: bool) -> tuple[GridPoint, ...]:
     """Return the points of a grid: those given, or the policy's protections and the usual ones for such a table.
 
     A grid is a TOML file with ``[[methods]]``, or a list of ``"name:key=value"`` and of ``{"name": …}``, in which a
@@ -62,14 +61,14 @@ def grid_of(given: Any, policy: Policy, magnitudes: bool) -> tuple[GridPoint, ..
     ['random-rounding, base 3', 'random-rounding, base 5']
     """
     if given is None:
-        listed: Iterable[Any] = [
+        listed: Iterable[object] = [
             *(GridPoint(one.name, one.parameters) for one in policy.protections if one.suits(magnitudes)),
             *(USUAL_MAGNITUDES if magnitudes else USUAL_COUNTS),
         ]
     elif isinstance(given, Path) or (isinstance(given, str) and given.endswith(".toml")):
         listed = _from_file(Path(given))
     else:
-        listed = [given] if isinstance(given, str | Mapping) else list(given)
+        listed = list(given) if isinstance(given, Iterable) and not isinstance(given, str | Mapping) else [given]
     points: dict[str, GridPoint] = {}
     for item in listed:
         for point in _expanded(item):
@@ -103,7 +102,7 @@ def _expanded(item: object) -> list[GridPoint]:
     raise RequestError(f"a {type(item).__name__} is not a method; give names, as random-rounding:base=3")
 
 
-def _from_file(path: Path) -> Sequence[Any]:
+def _from_file(path: Path) -> list[object]:
     try:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -113,11 +112,10 @@ def _from_file(path: Path) -> Sequence[Any]:
     strange = next((key for key in data if key != "methods"), None)
     if strange is not None or not isinstance(data.get("methods"), list):
         raise RequestError(f"{path}: a grid has [[methods]] and nothing else; found {strange or 'none'!r}")
-    listed: list[Any] = data["methods"]
-    return listed
+    return list(data["methods"])
 
 
-USUAL_COUNTS: tuple[Mapping[str, Any], ...] = (
+USUAL_COUNTS: tuple[JsonObject, ...] = (
     {"name": "random-rounding", "base": [3, 5, 10]},
     {"name": "conventional-rounding", "base": [3, 5, 10]},
     {"name": "controlled-rounding", "base": [3, 5]},
@@ -130,7 +128,7 @@ USUAL_COUNTS: tuple[Mapping[str, Any], ...] = (
     {"name": "simulation"},
 )
 """The usual protections for counts."""
-USUAL_MAGNITUDES: tuple[Mapping[str, Any], ...] = (
+USUAL_MAGNITUDES: tuple[JsonObject, ...] = (
     {"name": "suppress"},
     {"name": "tabular-adjustment", "time_limit": 10.0},
 )
@@ -157,7 +155,7 @@ class Figure:
         return {"mean": finite(self.mean), "mc_error": finite(self.mc_error)}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any] | None) -> Figure | None:
+    def from_dict(cls, data: JsonObject | None) -> Figure | None:
         """Return what :meth:`to_dict` wrote."""
         if data is None:
             return None
@@ -224,7 +222,7 @@ class Measured:
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Measured:
+    def from_dict(cls, data: JsonObject) -> Measured:
         """Return what :meth:`to_dict` wrote."""
         return cls(
             GridPoint(data["method"], data["parameters"]),
@@ -246,7 +244,7 @@ class ComparisonPlan:
     audits: int
     seed: int
     time_limit: float | None = None
-    statistics: Mapping[str, Any] = field(default_factory=dict)
+    statistics: JsonObject = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Json]:
         """Return plain data, with statistics where there are any."""

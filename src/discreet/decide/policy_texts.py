@@ -7,11 +7,16 @@ import tomllib
 from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from discreet.core.errors import RequestError, nearest
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+    from pydantic_core import ErrorDetails
 
 NONE = "none"
 """The value by which a policy removes a setting of the policy that it extends."""
@@ -48,13 +53,13 @@ def open_policy(source: str | Path, folder: Path = Path(".")) -> tuple[str, str,
         raise RequestError(f"{path} cannot be read ({error}); give a TOML file in UTF-8") from None
 
 
-def _folder() -> Any:
+def _folder() -> Traversable:
     return files("discreet.decide") / "profiles"
 
 
 def stated(
     text: str, name: str, folder: Path, check: Callable[[str, str, Path], object], trail: tuple[str, ...] = ()
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return what a policy in TOML states, laid over the one that it extends: lists whole, tables key by key.
 
     The extended policy is looked up in the folder; ``check`` gets the text, name and folder of every file that is
@@ -79,13 +84,14 @@ def stated(
     return _merged({key: value for key, value in base.items() if key != "title"}, own)
 
 
-def _merged(base: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+def _merged(base: Mapping[str, object], own: Mapping[str, object]) -> dict[str, object]:
     found = dict(base)
     for key, value in own.items():
         if value == NONE and key != "insiders":
             found.pop(key, None)
         elif isinstance(value, dict):
-            found[key] = _merged(base[key] if isinstance(base.get(key), dict) else {}, value)
+            under = base.get(key)
+            found[key] = _merged(under if isinstance(under, dict) else {}, value)
         else:
             found[key] = value
     return found
@@ -99,7 +105,7 @@ def faults_in(error: ValidationError, text: str, keys: Mapping[tuple[str, ...], 
 
 
 def _fault(
-    fault: Any, lines: Mapping[tuple[str, ...], int], keys: Mapping[tuple[str, ...], tuple[str, ...]]
+    fault: ErrorDetails, lines: Mapping[tuple[str, ...], int], keys: Mapping[tuple[str, ...], tuple[str, ...]]
 ) -> tuple[int, str]:
     """Return the line and the text of one fault."""
     where = tuple(str(part) for part in fault["loc"])

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any
 
 from discreet.core.effort import Unsaid
 from discreet.core.errors import DiscreetError, RequestError, nearest
-from discreet.core.json_types import Json
+from discreet.core.json_types import Json, JsonObject
 from discreet.protect.base import Method
 from discreet.rules.sensitivity import Sensitivity
+from discreet.table.kinds.kind import tuples
 
 PATTERN = 600.0
 """Seconds for a pattern of suppression by default: a table without a pattern is withheld, and compiling the kernels
@@ -40,10 +40,10 @@ def make_method(
         return MAKERS[name](parameters)
     method = AuditedSuppression if name == Suppression.name else METHODS[name]
     allowed: list[str] = [field.name for field in fields(method) if field.init] if is_dataclass(method) else []
-    given = {key: _tuples(value) for key, value in parameters.items()}
+    given = {key: tuples(value) for key, value in parameters.items()}
     if isinstance(time_limit, Unsaid) and method is AuditedSuppression:
         time_limit = PATTERN
-    known: dict[str, Any] = {"time_limit": time_limit} if time_limit else {}
+    known: dict[str, object] = {"time_limit": time_limit} if time_limit else {}
     if isinstance(found, Sensitivity):
         known |= {"rules": found.rules, "combine": found.combine, "response": found.response}
     else:
@@ -61,7 +61,7 @@ def make_method(
     return made
 
 
-def _cell_key(parameters: Mapping[str, Any]) -> Method:
+def _cell_key(parameters: JsonObject) -> Method:
     """Make a cell-key method from the design figures of its perturbation table, or from the table's file."""
     from discreet.protect import CellKey, design_ptable, read_ptable
 
@@ -69,7 +69,7 @@ def _cell_key(parameters: Mapping[str, Any]) -> Method:
     file = given.pop("file", None)
     designs, others = ("bound", "variance", "minimum", "stay", "monotone"), ("share", "weights", "margins", "additive")
     design = {key: given.pop(key) for key in designs if key in given}
-    rest = {key: _tuples(given.pop(key)) for key in others if key in given}
+    rest = {key: tuples(given.pop(key)) for key in others if key in given}
     for strange in given:
         raise RequestError(f"cell-key has no parameter {strange!r}; {nearest(strange, ['file', *designs, *others])}")
     if file is not None and design:
@@ -112,16 +112,12 @@ def _chain(parameters: Mapping[str, object]) -> Method:
     return Chain(tuple(made))  # type: ignore[arg-type]
 
 
-MAKERS: dict[str, Callable[[Mapping[str, Any]], Method]] = {
+MAKERS: dict[str, Callable[[JsonObject], Method]] = {
     "cell-key": _cell_key,
     "redesign": _redesign,
     "chain": _chain,
 }
 """Methods whose parameters are objects, made from the plain values of a policy file."""
-
-
-def _tuples(value: object) -> Any:
-    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
 
 
 def parse_method(text: str) -> tuple[str, dict[str, Json]]:
@@ -131,7 +127,7 @@ def parse_method(text: str) -> tuple[str, dict[str, Json]]:
     ('random-rounding', {'base': 5})
     """
     name, _, rest = text.partition(":")
-    parameters: dict[str, Any] = {}
+    parameters: dict[str, Json] = {}
     for part in (part for part in rest.split(",") if part.strip()):
         key, sign, value = part.partition("=")
         if not sign:

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 from discreet.core.errors import DataError, RequestError, undamaged
 from discreet.core.files import file_sha256
 from discreet.core.json_types import Json, JsonObject
 from discreet.core.progress import Progress
 from discreet.decide.assess import assess_subject
-from discreet.decide.assessment import Assessment, Request
+from discreet.decide.assessment import Assessment, Protect, Request
 from discreet.decide.compare import Comparison, compare_points
 from discreet.decide.compared_methods import ComparisonPlan, GridPoint
 from discreet.decide.policy import Policy
@@ -146,7 +145,7 @@ class _KeptFiles:
         asked = Request(policy, **{**request, "protection": self._protection(request)})
         return assess_subject(Subject.opened(source), asked, source=source, workers=workers, progress=progress)
 
-    def _protection(self, request: JsonObject) -> Any:
+    def _protection(self, request: JsonObject) -> Protect:
         """Return the protection that was asked for; a release that was judged is read again from its file."""
         given = request["protection"]
         if not isinstance(given, dict) or "release_sha256" not in given:

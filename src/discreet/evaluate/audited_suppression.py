@@ -19,7 +19,7 @@ from discreet.auditing.audit import audit
 from discreet.auditing.findings import RANK
 from discreet.auditing.limits import Level, Limits
 from discreet.core.clock import Clock
-from discreet.core.errors import DiscreetError, LimitError
+from discreet.core.errors import DiscreetError, LimitError, RequestError, nearest
 from discreet.core.grace import grace
 from discreet.core.json_types import Json
 from discreet.core.numerics import index_ranges
@@ -34,6 +34,7 @@ from discreet.protect.suppression.insider_knowledge import at_least
 from discreet.protect.suppression.suppression import marked
 from discreet.reading.original import open_originals
 from discreet.reading.reading import Reading
+from discreet.rules.rule_texts import EXAMPLES
 from discreet.table.attacker import Attacker, Contribution, Fact
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
@@ -117,7 +118,8 @@ def suppress(
 
     Args:
         originals: one table, tabulation, file or frame, or several that are linked by the dimensions they share.
-        rules: what makes a cell sensitive; see :class:`~discreet.protect.suppression.Suppression` for all options.
+        rules: what makes a cell sensitive, as ``"threshold=3"`` or :class:`~discreet.rules.Threshold`; see
+            :class:`~discreet.protect.suppression.Suppression` for all options.
         form: suppressed cells are published as ``"marks"``, ``"intervals"`` or ``"synthetic"`` values.
         workers: threads of the audit.
         progress: called as the work advances.
@@ -129,6 +131,12 @@ def suppress(
         UnsafeError: if the audit does not find the pattern safe.
     """
     reading, rest = Reading.among(options, ("response",))
+    known = [item.name for item in fields(Suppression) if item.init]
+    for name in rest:
+        if name in EXAMPLES:
+            raise RequestError(f"{name} is a rule, not an option; give it as a text, rules={EXAMPLES[name]!r}")
+        if name not in known:
+            raise RequestError(f"there is no option {name!r}; {nearest(name, known)}")
     method = Suppression(rules, **rest)
     first, *others = open_originals(originals, reading)
     return certify(method, [first, *others] if others else first, form=form, workers=workers, progress=progress)

@@ -122,7 +122,7 @@ def _above(part: Figures, parts: Sequence[Figures], column: StatisticColumn) -> 
         return None
     if statistic.kind != "cumulative":
         return _at(source, column.codes, statistic.made_of)
-    k, order = part.names.index(statistic.along), _plain(part, statistic.along)
+    k, order = part.names.index(statistic.along), part.categories(statistic.along)
     known, total = np.ones(len(column), bool), np.zeros(len(column), np.int64)
     place = np.array([order.index(i) if i in order else -1 for i in range(len(part.labels[statistic.along]))])
     last = place[column.codes[:, k]]
@@ -159,7 +159,7 @@ def _below(part: Figures, parts: Sequence[Figures], column: StatisticColumn) -> 
     if statistic.along and statistic.kind != "cumulative":
         if statistic.along not in part.names:
             return None
-        k, order = part.names.index(statistic.along), _plain(part, statistic.along)
+        k, order = part.names.index(statistic.along), part.categories(statistic.along)
         earlier = np.full(len(part.labels[statistic.along]), -1)
         earlier[order[1:]] = order[:-1]
         before = earlier[codes[:, k]] >= 0
@@ -189,8 +189,3 @@ def _at(source: Figures, codes: IntArray, made_of: str) -> _Shown:
         lower, upper = source.ranges()
         shown = (lower == upper) & source.where(lambda kind: kind.exact)
     return _Shown((row >= 0) & shown[row], np.where(row >= 0, source.values[row], 0))
-
-
-def _plain(part: Figures, name: str) -> list[int]:
-    """Return the codes of a dimension that are not totals, in the order of the table."""
-    return [i for i, label in enumerate(part.labels[name]) if not part.is_total(name, label)]

@@ -1,8 +1,8 @@
 """Array kernels of the entropy risk: H(X), H(X|Y) and the three terms of R1 and R2.
 
 Kernels take counts on the last axis, in any number of draws before it, and group cells by code: one kernel serves whole
-tables, slices, and thousands of perturbed tables at once. Of cells that are empty in both tables only the number
-matters.
+tables, slices, and thousands of perturbed tables at once. Cells that are empty in both tables matter by their number
+alone.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ WHOLE = Grouping()
 
 
 def check_weights(weights: tuple[float, float, float]) -> FloatArray:
-    """Return the weights w1, w2, w3, or say what is wrong with them.
+    """Return the weights w1, w2, w3, checked.
 
     >>> check_weights((0.1, 0.8, 0.1)).tolist()
     [0.1, 0.8, 0.1]
@@ -68,7 +68,7 @@ def check_weights(weights: tuple[float, float, float]) -> FloatArray:
 
 
 def check_form(form: str) -> None:
-    """Refuse a form of R2 that is not printed."""
+    """Refuse a form of R2 that neither paper has."""
     if form not in ("2014", "2015"):
         raise RequestError(f"form is {form!r}; R2 has the forms '2015' (default) and '2014'")
 
@@ -173,7 +173,7 @@ def expected_transition(
     With ``choice="closest"`` every assignment that leaves as many people as possible where they are is equally
     likely; antal2014 Theorem 2, and Theorem 4 for N ≠ M. With p = F/N, q = G/M, m = min(p, q), R = Σ(p − m):
     E(Z_ii) = m_i/p_i and E(Z_ij) = (p_i − m_i)(q_j − m_j)/(p_i·R). With ``choice="uniform"`` every assignment is
-    equally likely, E(Z_ij) = G_j/M (Theorems 1 and 3), and the release tells nothing. Rows of empty cells are 0.
+    equally likely, E(Z_ij) = G_j/M (Theorems 1 and 3), and the release says nothing. Rows of empty cells are 0.
 
     >>> expected_transition([3, 1], [2, 2]).round(3).tolist()
     [[0.667, 0.333], [0.0, 1.0]]

@@ -139,7 +139,7 @@ def estimate(
         weights: as for :func:`discreet.risk`.
         form: as for :func:`discreet.risk`.
         slices: dimensions whose slices are estimated too; by default all.
-        test: whether a log-linear model is tested against the sample, and the outcome told.
+        test: whether a log-linear model is tested against the sample and the outcome reported.
         options: those below.
 
     Keyword Args:

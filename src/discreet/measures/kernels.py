@@ -55,7 +55,7 @@ def entropy_term(logs: float, parts: float, R: float, N: int, K: int, rising: bo
 def _r2_by_lookup(
     F: IntArray, f: IntArray, row: IntArray, values: FloatArray, N: int, n: int, K: int, rising: bool
 ) -> FloatArray:
-    """The same for small work; running sums add up in the order of the loop."""
+    """The same, for small amounts of work; cumulative sums add in the order of the loop."""
     spend(F.size // 20 + 5 * F.shape[0])
     scale, impossible = 1.0 / (float(n) * float(N)), F.shape[1] - K
     sample_zeros = int(np.count_nonzero(f == 0)) - impossible

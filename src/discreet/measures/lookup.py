@@ -1,8 +1,8 @@
 """R2 of many population tables against one sample table, by look-up.
 
 With the sample fixed, H(X) and H(X|Y) are sums over cells of functions of the population count alone, plus one
-term in the unmatched mass R. Cells with the same sample count share their function, and counts are whole
-numbers, so a table of values replaces every logarithm.
+term in the unmatched mass R. Cells with the same sample count share their function, and counts are
+integers, so a table of values replaces every logarithm.
 """
 
 from __future__ import annotations

@@ -2,13 +2,13 @@
 
 R1 judges the original. R2 judges what will be published, given the original on the same cells: it falls from R1 as
 the released table leaves more uncertainty about the true one. The attacker sees the released table only, and
-the measure averages over the people in it; it says nothing of what an insider or other tables add.
+the measure averages over the people in it; it says nothing about what an insider or other tables add.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
@@ -36,14 +36,14 @@ def check_measurable(table: Table, which: str = "table") -> None:
 
 
 def risk(
-    table: Any,
-    released: Any = None,
+    table: object,
+    released: object = None,
     *,
     weights: tuple[float, float, float] = DEFAULT_WEIGHTS,
     form: Form = "2015",
     slices: Sequence[str] | None = None,
     sampled: bool = False,
-    **reading: Any,
+    **reading: object,
 ) -> Risk:
     """Measure the attribute-disclosure risk of a table: R1 before protection, R2 given the released table.
 
@@ -51,7 +51,7 @@ def risk(
     R2(F, G, w) = w1·(|D|/K)^(|D∪E|/|D∩E|) + w2·(1 − H(X)/log K)·(1 − H(X|Y)/H(X)) + the same last term;
     antal2015 (4). D and E are the empty cells of original and released table, K counts the cells that can
     occur. The form of 2014 has H(X|Y)/H(X) as the last factor of the middle term: it *rises* with protection and
-    is there to replay antal2014 only.
+    serves only to replay antal2014.
 
     Args:
         table: the original table F: a table, a tabulation, a file or a frame.
@@ -73,18 +73,21 @@ def risk(
     check_form(form)
     how = Reading.of(reading)
     table = open_original(table, how).table()
-    if released is not None and not isinstance(released, Table | Release):
+    published: Table | Release | None
+    if released is None or isinstance(released, Table | Release):
+        published = released
+    else:
         from discreet.reading.published import open_released
 
-        released = open_released(released, how)
+        published = open_released(released, how)
     check_measurable(table)
     # A table of one dimension has slices of one cell each, which have no risk of their own.
     for name in slices or ():
         table.axis(name)
     along = tuple(table.names if slices is None else slices) if len(table.shape) > 1 else ()
-    if released is None:
+    if published is None:
         return _before(table, w, along)
-    return risk_after(table, released, _before(table, w, ()), along, form, sampled=sampled)
+    return risk_after(table, published, _before(table, w, ()), along, form, sampled=sampled)
 
 
 def risk_after(
@@ -130,7 +133,7 @@ def _before(table: Table, w: FloatArray, along: tuple[str, ...]) -> Risk:
         some = np.maximum(N, 1.0)
         slice_entropy = np.maximum(np.log(some) - logs / some, 0.0)
         parts.append(_slices(table, name, w * entropy.r1_terms(N, slice_entropy, filled, table.slice_cells(name)), N))
-    return _risk("R1", table, terms, w, filled=F.size, entropy=float(H[0]), slices=tuple(parts))
+    return _risk("R1", table, terms, w, filled=F.size, H=float(H[0]), slices=tuple(parts))
 
 
 def _after(both: Pair, w: FloatArray, form: Form, along: tuple[str, ...], before: float, merged: float | None) -> Risk:
@@ -142,15 +145,10 @@ def _after(both: Pair, w: FloatArray, form: Form, along: tuple[str, ...], before
         sliced = w * entropy.r2_terms(F, G, table.slice_cells(name), groups, form)
         parts.append(_slices(table, name, sliced, groups.sum(F)))
     remaining = float(entropy.conditional_entropy(F, G)[0])
-    return _risk(
-        "R2",
-        table,
-        terms,
-        w,
-        filled=int(np.count_nonzero(F)),
+    H = float(entropy.entropy(F)[0])
+    return replace(
+        _risk("R2", table, terms, w, filled=int(np.count_nonzero(F)), H=H, slices=tuple(parts)),
         empty_released=table.possible - int(np.count_nonzero(G)),
-        entropy=float(entropy.entropy(F)[0]),
-        slices=tuple(parts),
         before=before,
         merged=merged,
         form=form,
@@ -158,7 +156,9 @@ def _after(both: Pair, w: FloatArray, form: Form, along: tuple[str, ...], before
     )
 
 
-def _risk(measure: str, table: Table, terms: FloatArray, w: FloatArray, *, filled: int, **rest: Any) -> Risk:
+def _risk(
+    measure: str, table: Table, terms: FloatArray, w: FloatArray, *, filled: int, H: float, slices: tuple[Slices, ...]
+) -> Risk:
     return Risk(
         measure=measure,
         value=float(terms.sum()),
@@ -167,7 +167,8 @@ def _risk(measure: str, table: Table, terms: FloatArray, w: FloatArray, *, fille
         people=table.total,
         cells=table.possible,
         empty=table.possible - filled,
-        **rest,
+        entropy=H,
+        slices=slices,
     )
 
 

@@ -139,7 +139,7 @@ class Risk(Result):
         return max(TERMS, key=lambda term: self.terms[term])
 
     def worst(self, n: int = 3) -> list[SliceRisk]:
-        """Return the n slices of the highest risk, over all dimensions; those without a defined risk are left out."""
+        """Return the n slices with the highest risk, over all dimensions, except those whose risk is undefined."""
         if n < 0:
             raise RequestError(f"n is {n}; ask for 0 slices or more")
         candidates: list[SliceRisk] = []
@@ -183,7 +183,7 @@ class Risk(Result):
 
     @property
     def _changed(self) -> str:
-        """What the redesign and the protection did to the risk, each for itself."""
+        """What the redesign and the protection each did to the risk."""
         assert self.before is not None
         if self.merged is None:
             return _told("Protection", self.before, self.value)
@@ -236,7 +236,7 @@ class Risk(Result):
 
 
 def _told(what: str, before: float, after: float) -> str:
-    """Say in a sentence what something did to a risk."""
+    """Return a sentence on how something changed a risk."""
     how = change(before, after)
     if how == "unchanged":
         return f"{what} leaves the risk at {before:.4f}."

@@ -19,7 +19,7 @@ Rng = np.random.Generator
 _LOOK_UP, _BALL, _LAID, _ENTRY = 6.0, 3.5, 0.12, 20.0
 _BINOMIAL, _COLOUR, _NEW_COLOUR = 90.0, 130.0, 250.0
 _USUAL_DRAWS = 1000
-"""Tables over which the cost of making look-up tables is spread: what an estimate draws."""
+"""The number of tables over which the cost of making look-up tables is spread: as many as an estimate draws."""
 _LIGHT = 1.0
 """Cells that expect fewer people share one look-up: with less than one ball each, single balls are cheaper."""
 _BYTES_PER_ENTRY, _TABLE_BYTES = 12, 64 * 2**20

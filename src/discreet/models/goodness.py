@@ -1,4 +1,4 @@
-"""Does a log-linear model fit the sample at all? The likelihood ratio G², held against samples that the model draws."""
+"""Does a log-linear model fit the sample at all? Its likelihood ratio G² beside that of samples drawn from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from discreet.table import Table
 DRAWS = 99
 """Samples drawn from a model to test it: a p of 0.05 is four of them with a larger G²."""
 _TOLERANCE, _CYCLES = 1e-3, 100
-"""Of a fit to a drawn sample: coarse, because G² is only compared, and 99 samples are fitted."""
+"""The tolerance of a fit to a drawn sample: coarse, because G² is only compared, and 99 samples are fitted."""
 
 
 @dataclass(frozen=True)
@@ -26,8 +26,8 @@ class Goodness:
     """How well a model fits a sample.
 
     ``g2`` is G² = 2·Σ f·log(f/μ̂), ``df`` the number of cells less that of parameters, and ``p`` the share of samples
-    drawn from the model, each fitted anew, whose G² is as large. A small p rejects the model; a model that repeats the
-    sample, as the saturated one does, cannot be tested: its p is None.
+    drawn from the model, each fitted anew, whose G² is as large. A small p rejects the model; a model that
+    reproduces the sample, as the saturated one does, cannot be tested: its p is None.
     """
 
     g2: float
@@ -69,7 +69,7 @@ def goodness_of_fit(
             return np.inf
 
     others = np.array(run(drawn, spawn(seed, draws), workers=workers, apart=True))
-    # Fits end within a tolerance, and so does G².
+    # Fits stop within a tolerance, so G² is no more accurate than that.
     at_least = int(np.count_nonzero(others >= found * (1 - 1e-6)))
     return Goodness(found, df, (1 + at_least) / (draws + 1))
 

@@ -1,6 +1,7 @@
-"""Iterative proportional fitting: the table closest to a start that has given margins of whole axes.
+"""Iterative proportional fitting: the table closest to a starting table that has the given margins.
 
-Sums of only some cells are fitted elsewhere; :mod:`discreet.core.proportional_fitting` says where.
+Margins are sums over whole axes. Sums of only some cells are fitted elsewhere;
+:mod:`discreet.core.proportional_fitting` says where.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ Margin = tuple[tuple[int, ...], npt.ArrayLike]
 TOLERANCE, MAX_ITERATIONS = 1e-8, 2_000
 
 _PATIENCE, _LARGEST_PROGRAM = 100, 8_000
-"""After so many cycles a fit is slow enough to ask which cells must be empty, if they are few enough for a program."""
+"""After this many cycles a fit is slow enough to ask a linear program which cells must be empty, if they are few."""
 
 
 class Fitted(NamedTuple):
@@ -109,8 +110,8 @@ def fit(
     Every margin in turn is met exactly by multiplying the cells under each of its figures by target ÷ sum
     (Deming and Stephan 1940). The limit has the form of a log-linear model whose interactions are the
     margins, times the start; with a start of ones and the margins of a table it is the model's maximum
-    likelihood fit. Decomposable models, independence among them, are done after one or two cycles. Cells
-    that the margins leave no choice but to be empty are found by a linear program when the fit is slow.
+    likelihood fit. Decomposable models, independence among them, take one or two cycles. Cells that
+    the margins force to be empty are found by a linear program when the fit is slow.
 
     Args:
         start: non-negative array; its zeros stay zero, so structural zeros are zeros here.
@@ -206,9 +207,9 @@ def fillable(
 ) -> npt.NDArray[np.bool_]:
     """Return which cells of a support are positive in some non-negative table with the given margins.
 
-    Zeros of a sample can leave other cells no choice but to be empty: in [[5, 0], [–, 2]] with a structural zero,
-    the first row and the first column both add up to 5, so the empty cell must be. A log-linear model's fit is 0
-    there too, but proportional fitting approaches such a 0 without end.
+    Zeros of a sample can force other cells to be empty: in [[5, 0], [–, 2]] with a structural zero, the first row
+    and the first column both add up to 5, so the other cell of the row is 0. A log-linear model's fit is 0 there
+    too, but proportional fitting approaches such a 0 without ever reaching it.
 
     Tables with margins proportional to the given ones form a cone, so one linear program answers for all cells:
     maximise Σz with 0 ≤ z ≤ 1, z ≤ x and margins of x equal to λ times the given ones. At the optimum z is 1

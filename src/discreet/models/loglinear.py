@@ -49,10 +49,10 @@ class FittedLogLinear:
 class LogLinear:
     """A hierarchical log-linear model, named by the margins it reproduces.
 
-    A sample zero may be somebody in the population. The model borrows from the table's structure how likely
-    that is: with main effects only, μ̂ᵢⱼ = nᵢ·n·ⱼ/n (antal2015, section 5.1), and with more dimensions any
-    set of margins, such as all pairs. Structural zeros keep probability 0; the other cells then fit the
-    margins.
+    A cell that is empty in the sample may hold people in the population. The model infers how likely that is
+    from the table's structure: with main effects only, μ̂ᵢⱼ = nᵢ·n·ⱼ/n (antal2015, section 5.1), and with more
+    dimensions any set of margins, such as all pairs. Structural zeros keep probability 0; the other cells then
+    fit the margins.
 
     Attributes:
         margins: sets of dimension names; ``None`` is independence, all names in one set the saturated model.

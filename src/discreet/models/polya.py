@@ -25,7 +25,7 @@ class PolyaUrn:
 
     - |D| known: (5), θ·(ψ(N + θ) − ψ(n + θ)) = |E| − |D|;
     - |D| unknown: (6), the same with |D̂| = Σ(1 − p̂ᵢ)ᴺ, where p̂ is a log-linear fit; by default that of independence,
-      as in the paper, which fills too many cells where the dimensions are tied.
+      as in the paper, which fills too many cells where the dimensions are associated.
 
     θ = 0 when |E| − |D| is 0 or less. Only possible cells count in |E| and |D|, not structural zeros.
 

@@ -22,7 +22,7 @@ LARGEST_RESULT = 2**29
 class Population:
     """The law of the unknown population table F, given the sample table f.
 
-    The n people of the sample are in F as they are; the other N − n are drawn from one of two models:
+    F contains the n people of the sample; the other N − n are drawn from one of two models:
 
     - ``probabilities``: F = f + Multinomial(N − n; p), the log-linear approach of antal2015, section 5.1;
     - ``theta``: F is a Pólya urn that starts with f and θ black balls and ends with N coloured ones (5.2).

@@ -6,8 +6,6 @@ NumPy however many cells there are, where the interpreted loop takes a turn for 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from discreet.core.compiled import spend
@@ -16,13 +14,13 @@ from discreet.models import samplers
 from discreet.models.samplers import MultinomialCells, Short, Start, Tables, Words
 
 CHUNK = 2**14
-"""Uniform numbers that are drawn ahead; a round choice, 50 µs of work."""
+"""Uniform numbers that are drawn in advance; a round choice, 50 µs of work."""
 ROW = 6
-"""A row of a multinomial, tried once, counts as so many turns of an interpreted loop: measured, 13 µs."""
+"""One try at a row of a multinomial takes as long as this many turns of an interpreted loop: measured, 13 µs."""
 
 
 class Uniforms:
-    """The doubles that four words of SFC64 give, drawn ahead.
+    """The doubles that four words of SFC64 give, drawn in advance.
 
     >>> words = np.array([1, 2, 3, 4], np.uint64)
     >>> twin = words.copy()
@@ -42,7 +40,7 @@ class Uniforms:
 
     @staticmethod
     def _set(bits: np.random.SFC64, words: Words) -> None:
-        state: Any = bits.state
+        state = bits.state
         state["state"]["state"] = words.copy()
         state["has_uint32"] = 0
         bits.state = state
@@ -68,12 +66,11 @@ class Uniforms:
         behind = np.random.SFC64()
         self._set(behind, self.words)
         np.random.Generator(behind).random(self.used)
-        state: Any = behind.state
-        self.words[:] = state["state"]["state"]
+        self.words[:] = behind.state["state"]["state"]
         self.drawn, self.used = self.drawn[self.used :], 0
 
 
-def _picked(u: FloatArray, tables: Tables, which: Any) -> IntArray:
+def _picked(u: FloatArray, tables: Tables, which: IntArray | list[int]) -> IntArray:
     """Draw from tables, one number each."""
     u = u * tables.lengths[which]
     slot = u.astype(np.int64)
@@ -175,7 +172,7 @@ def _settle(stream: Uniforms, owner: IntArray, count: IntArray, n: int, wanted: 
     balls = owner.size
     spend(abs(balls - wanted) // 4)
     numbers, number = stream.take(abs(balls - wanted)).tolist(), count.tolist()
-    # Only few of the balls are looked at: what changes is kept beside them.
+    # Few of the balls are touched: changes are kept beside them.
     moved: dict[int, int] = {}
     if balls > wanted:
         for u in numbers:

@@ -2,8 +2,8 @@
 
 All kernels are in this one file because Numba's cache notices a change of a kernel's own file only. They
 release the interpreter lock, keep no state, and read random numbers from the four words of an SFC64 generator, which
-they advance exactly as ``Generator.random()`` would. They are plain loops over arrays that are made ready outside,
-because array expressions take seconds to compile.
+they advance exactly as ``Generator.random()`` would. They are plain loops over arrays prepared outside, because
+array expressions take seconds to compile.
 
 Small distributions are drawn from alias tables (Walker 1977): one uniform number, one comparison and no
 search, whatever the distribution. A uniform number has 53 bits, so values whose weight is below 1e-17 of the
@@ -27,7 +27,7 @@ Short = npt.NDArray[np.int32]
 
 NEGLIGIBLE = 1e-17
 """Weights below this share of the largest are left out, a tenth of the last digit. That was measured to be less than
-1e-18 of a Poisson law with mean 1,000,000, and 1e-13 of a logarithmic law with ratio 0.99999, the longest of tails."""
+1e-18 of a Poisson law with mean 1,000,000, and 1e-13 of a logarithmic law with ratio 0.99999, the longest tail."""
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from discreet.core.numerics import FloatArray
 _SERIES = (1 / 12, -1 / 120, 1 / 252, -1 / 240, 1 / 132)
 _START = 30
 _STEPS = 200
-"""Newton steps before halving alone would have reached the last digit: a few are needed."""
+"""The most Newton steps: halving alone would reach the last digit in as many, and a few are usually enough."""
 
 
 def reciprocal_sums(start: npt.ArrayLike, terms: int) -> tuple[FloatArray, FloatArray]:

@@ -1,4 +1,4 @@
-"""Plots of results, for people who would rather look than read; needs matplotlib (the extra ``plots``).
+"""Plots of results; they need matplotlib (the extra ``plots``).
 
 Each function returns a matplotlib figure, which :func:`discreet.plots.figure.save` writes.
 """

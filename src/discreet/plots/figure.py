@@ -1,6 +1,6 @@
-"""Figures that draw without a screen and are written whole, and their colours.
+"""Figures that are drawn without a screen and written whole or not at all, and their colours.
 
-People who see colours differently can tell the colours apart, on paper; screens adapt them to light and dark.
+Colour-blind people can tell the colours apart on paper; screens adapt them to light and dark.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 FORMATS = (".svg", ".png")
 KNOWN_FILLS = ("#ffffff", "#fdf3df", "#f9d9a6", "#f0a961", "#dd6f36", "#8a1c1c")
-"""How much is known of a cell, from nothing to all: lightness alone tells the steps apart."""
+"""How much is known about a cell, from nothing to everything: lightness alone distinguishes the steps."""
 KNOWN_INKS = ("#1b2530", "#1b2530", "#1b2530", "#1b2530", "#160c06", "#ffffff")
 """The colour of text on each of them."""
 UNTOLD = "#eceef0"
-"""Protected figures of which no interval is stated."""
+"""Protected figures without a stated interval."""
 TERM_COLOURS = {"zeros": "#7a8794", "concentration": "#0f6b8f", "size": "#e0a526"}
 """The three terms of R1 and R2."""
 MEETS, FAILS, FRONTIER, LIMIT = "#0f6b8f", "#b9481f", "#4a5a68", "#8a1c1c"

@@ -1,4 +1,4 @@
-"""A table as a heat map: the published figures, coloured by how much a reader knows of each."""
+"""A table as a heat map: the published figures, coloured by how much a reader knows about each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def plot_heat_map(
             stated.
         marked: true for cells that get a corner.
         names: what the steps are called, for a legend.
-        title: what is above the drawing.
+        title: the title above the drawing.
     """
     figure = new_figure(min(2.2 + 0.62 * len(columns), 16), min(1.3 + 0.3 * len(rows), 22))
     axes = figure.add_subplot()

@@ -21,10 +21,10 @@ def plot_risk_terms(
     """Draw a stacked bar for every slice, the first on top.
 
     Args:
-        slices: what the slices are called.
+        slices: the names of the slices.
         terms: the parts of the risk by name: zeros, concentration and size.
         before: the risk before protection, drawn as a line across each bar.
-        title: what is above the drawing.
+        title: the title above the drawing.
     """
     figure = new_figure(7.5, 1.1 + 0.28 * len(slices))
     axes = figure.add_subplot()

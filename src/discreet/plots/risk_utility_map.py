@@ -22,17 +22,17 @@ def plot_risk_utility_map(
     limit: float | None = None,
     risk_name: str = "risk R2",
 ) -> Figure:
-    """Draw methods by what they keep and what they give away.
+    """Draw methods by their utility and their risk.
 
     Args:
         utility: how much of the table each method keeps.
         risk: how much each gives away.
-        names: what the methods are called.
+        names: the names of the methods.
         meets: whether each meets the policy.
         frontier: the numbers of the efficient methods, from low to high utility.
         recommended: the number of the method to take.
         limit: the largest risk that the policy allows; left out if it is far from all points.
-        risk_name: what the axis of risk is called.
+        risk_name: the label of the risk axis.
     """
     figure = new_figure(8.0, 5.0)
     axes = figure.add_subplot()

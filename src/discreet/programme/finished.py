@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.programme.crossings import FINEST, Cluster, Crossing, TableFamily
 from discreet.programme.plan_model import Programme
+from discreet.protect.base import Originals
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
 from discreet.table.axis import Axis
 from discreet.table.grid import Grid, recode
 from discreet.table.tabulation import Tabulation
+from discreet.table.units import Number
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,7 @@ class FinishedCells:
         """All cells, those of several tables once."""
         return self.sheets[0] if len(self.sheets) == 1 else joined(self.sheets)
 
-    def forms(self) -> dict[str, Any]:
+    def forms(self) -> dict[str, Originals]:
         """Return the input of methods: all tables at once."""
         return {"": self.sheets[0] if len(self.sheets) == 1 else list(self.sheets), "none": list(self.sheets)}
 
@@ -71,28 +73,23 @@ def joined(tables: tuple[Tabulation, ...]) -> Tabulation:
         places.append(grid.encode(codes))
     cells, first = np.unique(np.concatenate(places), return_index=True)
 
-    def gathered(columns: list[Any]) -> Any:
-        return np.concatenate(columns)[first]
-
-    def column(*names: str) -> Any:
-        found = []
-        for table in tables:
-            one: Any = table
-            for name in names:
-                one = one[int(name)] if name.isdecimal() else getattr(one, name)
-            found.append(one)
-        return gathered(found)
+    def gathered(columns: Iterable[npt.NDArray[Number]]) -> npt.NDArray[Number]:
+        return np.concatenate(list(columns))[first]
 
     head = tables[0]
-    responses = tuple(replace(one, sums=column("responses", str(k), "sums")) for k, one in enumerate(head.responses))
-    largest = tuple(
-        replace(one, total=column(*where, "total"), top=column(*where, "top"))
-        for k, one in enumerate(head.contributors.largest)
-        for where in [("contributors", "largest", str(k))]
+    responses = tuple(
+        replace(one, sums=gathered(table.responses[k].sums for table in tables)) for k, one in enumerate(head.responses)
     )
-    level = replace(head.contributors, units=column("contributors", "units"), largest=largest)
+    largest = tuple(
+        replace(one, total=gathered(same.total for same in every), top=gathered(same.top for same in every))
+        for k, one in enumerate(head.contributors.largest)
+        for every in [[table.contributors.largest[k] for table in tables]]
+    )
+    units = gathered(table.contributors.units for table in tables)
+    level = replace(head.contributors, units=units, largest=largest)
+    records = gathered(table.records for table in tables)
     margins = dict.fromkeys(tuple(n for n in axes if n in m) for table in tables for m in table.margins)
-    return Tabulation(tuple(axes.values()), tuple(margins), cells, column("records"), None, responses, level)
+    return Tabulation(tuple(axes.values()), tuple(margins), cells, records, None, responses, level)
 
 
 def finished_clusters(plan: Programme) -> list[FinishedCells]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -16,9 +15,10 @@ from discreet.programme.crossings import Cluster, Crossing, TableFamily
 from discreet.programme.plan_model import Programme, RecordsPart, as_list
 from discreet.programme.projections import cut_axis, of_response, part_axis, projected, subsets
 from discreet.programme.stacking import AMOUNT, INDICATOR, WHO, rounded, stacked
+from discreet.protect.base import Originals
 from discreet.protect.cell_key.keys import KeyedTable, with_record_keys
 from discreet.table.axis import Axis
-from discreet.table.hierarchy import Prefixes
+from discreet.table.hierarchy import Hierarchy, Prefixes
 from discreet.table.hierarchy_reader import read_hierarchy
 from discreet.table.tabulation import Tabulation
 from discreet.tabulation.sources import Source, columns_of, source_of
@@ -101,11 +101,14 @@ class ClusterCells:
         rows = np.unique(np.concatenate([rows for _, rows in self.parts]))
         return self.whole.with_columns(lambda column: column[rows], cells=self.whole.cells[rows])
 
-    def forms(self) -> dict[str, Any]:
+    def forms(self) -> dict[str, Originals | list[KeyedTable]]:
         """Return the inputs of methods by name; under no name, that of all others."""
         sheets = list(self.sheets)
         finest = sheets if self.uniform else [made for made, _ in self.finest]
-        found: dict[str, Any] = {"none": sheets, "suppress": sheets if len(sheets) > 1 else sheets[0]}
+        found: dict[str, Originals | list[KeyedTable]] = {
+            "none": sheets,
+            "suppress": sheets if len(sheets) > 1 else sheets[0],
+        }
         found |= {"": finest if len(finest) > 1 else finest[0]}
         if self.keys is not None:
             where = self.parts if self.uniform else self.finest
@@ -129,8 +132,14 @@ class RecordsOfPlan:
         if said is None:
             raise RequestError("records: nothing says where the records are; add [records] with files to the plan")
         files = [str(plan.place(file)) for file in as_list(said.files)]
-        how: dict[str, Any] = {"encoding": said.encoding, "delimiter": said.delimiter, "decimal": said.decimal}
-        source = source_of(files if len(files) > 1 else files[0], table=said.table, query=said.query, **how)
+        source = source_of(
+            files if len(files) > 1 else files[0],
+            table=said.table,
+            query=said.query,
+            encoding=said.encoding,
+            delimiter=said.delimiter,
+            decimal=said.decimal,
+        )
         held = frozenset(columns_of(files[0], encoding=said.encoding, delimiter=said.delimiter))
         found = cls(plan, said, source, held)
         found._refuse_unknown()
@@ -159,7 +168,9 @@ class RecordsOfPlan:
         said = self.plan.dimensions.get(name)
         if said is None:
             return DimensionSpec(name, outside=self.said.outside)
-        trees: list[Any] = [read_hierarchy(self.plan.place(file), total=said.total) for file in said.files]
+        trees: list[Hierarchy | Prefixes] = [
+            read_hierarchy(self.plan.place(file), total=said.total) for file in said.files
+        ]
         if said.prefixes:
             trees.append(Prefixes(said.prefixes))
         return DimensionSpec(name, said.columns, tuple(trees), total=said.total, outside=self.said.outside)
@@ -190,13 +201,13 @@ class RecordsOfPlan:
             missing=self.said.missing,
             negative=self.said.negative,
             together=True,
-            **self._keys(),
+            key=(self.said.key or SECRET_KEY) if self._has_keys else None,
+            key_range=(self._has_keys and self.said.key_range) or KEYS,
         )
 
-    def _keys(self) -> dict[str, Any]:
-        if self.said.key is None and self.said.secret is None:
-            return {}
-        return {"key": self.said.key or SECRET_KEY, "key_range": self.said.key_range or KEYS}
+    @property
+    def _has_keys(self) -> bool:
+        return self.said.key is not None or self.said.secret is not None
 
     @cached_property
     def keyed(self) -> Source:

@@ -15,12 +15,20 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from discreet.core.clock import Clock
 from discreet.core.effort import Effort
 from discreet.core.errors import DiscreetError, RequestError
-from discreet.core.files import PRIVATE_FOLDER, ScratchFolder, new_whole, remove_orphans, sync_folder, write_text
+from discreet.core.files import (
+    PRIVATE_FOLDER,
+    ScratchFolder,
+    file_sha256,
+    new_whole,
+    remove_orphans,
+    sync_folder,
+    write_text,
+)
 from discreet.core.json_types import Json
 from discreet.core.parallel import run as run_parallel
 from discreet.core.progress import Progress, tell
@@ -211,9 +219,8 @@ def _checked(
     there = {entry.title for entry in ledger.entries()}
     about["revises"] = [title for title in about["revises"] if title in there]
     # What a policy asks of contributors was judged with the amounts themselves.
-    limits: dict[str, Any] = {"policy": policy}
-    if about["variable"] not in COUNTED:
-        limits = {} if policy.rules.threshold is None else {"threshold": policy.rules.threshold}
+    counted = about["variable"] in COUNTED
+    threshold = None if counted else policy.rules.threshold
     releases = [other.release for other in (one, *with_it) if other.release is not None]
     names = {*plan.dimensions, *(name for release in releases for part in release.parts() for name in part.names)}
     # Columns of the same records are not the same, whatever their categories; those of different files may be.
@@ -221,7 +228,8 @@ def _checked(
     seen = ledger.check(
         one.release,
         **about,
-        **limits,
+        policy=policy if counted else None,
+        threshold="default" if threshold is None else threshold,
         fewest=plan.fewest,
         apart=apart,
         together=[_announced(plan, other) for other in with_it if _listed(plan, other, ledger) is None],
@@ -253,7 +261,17 @@ def _announced(plan: Programme, one: ClusterOutcome) -> Announced:
     return Announced(one.release, about["title"], tags)
 
 
-def entry_of(plan: Programme, one: ClusterOutcome) -> dict[str, Any]:
+class Described(TypedDict):
+    """A release as a ledger lists it."""
+
+    title: str
+    population: str
+    period: str
+    variable: str
+    revises: list[str]
+
+
+def entry_of(plan: Programme, one: ClusterOutcome) -> Described:
     """Return the description of a cluster for a ledger."""
     period = one.period or plan.period
     title = " · ".join(filter(None, (plan.title, one.name, "" if one.period else plan.period, plan.vintage)))
@@ -298,17 +316,12 @@ def _inputs(plan: Programme, policy: Policy, how: RunOptions) -> dict[str, Json]
     """Return everything that a run depends on as plain data, files by their hashes."""
     return {
         "plan": plan.model_dump(mode="json", exclude={"folder"}),
-        "files": {os.path.relpath(file, plan.folder): _hash(file) for file in plan.input_files()},
+        "files": {os.path.relpath(file, plan.folder): file_sha256(file) for file in plan.input_files()},
         "policy": policy.to_dict(),
         "versions": dict(versions()),
         "seed": None if how.seed is None else hashlib.sha256(str(how.seed).encode()).hexdigest(),
         "trial": how.trial,
     }
-
-
-def _hash(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _kept_folder(folder: Path) -> Path:

@@ -100,9 +100,9 @@ def refuse_contradiction_of(rows: Input, ties: Indicators, root: str, held: froz
         apart = f"abs({whole} - ({parts})) > {NEAR} * greatest(1, abs({whole}))"
         found = rows.connection.execute(
             f"SELECT count(*), min({whole}), min({parts}) FROM src WHERE {apart}"
-        ).fetchone()
+        ).fetchall()[0]
         if found[0]:
-            first = rows.connection.execute(f"SELECT {whole}, {parts} FROM src WHERE {apart} LIMIT 1").fetchone()
+            first = rows.connection.execute(f"SELECT {whole}, {parts} FROM src WHERE {apart} LIMIT 1").fetchall()[0]
             more = f" ({found[0]:,} records are like it)" if found[0] > 1 else ""
             raise DataError(
                 f"{rows.place(apart)}: {one.whole} is {first[0]:,.10g}, but {' + '.join(one.parts)} is "

@@ -139,6 +139,10 @@ def __getattr__(name: str) -> object:
     )
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 class _Functions(ModuleType):
     """A package whose functions share the names of their modules; importing a module must not hide its function."""
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
-from discreet.table.arrow_files import frame_from_arrow
+from discreet.table.arrow_files import Frame, frame_from_arrow
 from discreet.table.columns import coded_arrow
 from discreet.table.frames import to_arrow
 
@@ -31,7 +30,7 @@ def arrow_records(records: object) -> pa.Table:
     return arrow
 
 
-def like(records: object, arrow: pa.Table) -> Any:
+def like(records: object, arrow: pa.Table) -> Frame:
     """Return columns as a frame of the kind that the records came in; files come back as Arrow."""
     home = type(records).__module__.split(".")[0]
     if home == "pandas":

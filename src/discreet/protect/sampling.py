@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +14,7 @@ from discreet.protect.inner_counts import InnerMethod
 from discreet.protect.record_rows import arrow_records, like, rows_by_name
 from discreet.protect.usage import option
 from discreet.table import Release, Table
+from discreet.table.arrow_files import Frame
 from discreet.table.grid import Grid
 from discreet.table.kinds import Sampled
 
@@ -51,7 +51,7 @@ class Sampling(InnerMethod):
         """Return which records are in a sample, in their order."""
         raise NotImplementedError
 
-    def records(self, records: object, seed: Seed = None) -> Any:
+    def records(self, records: object, seed: Seed = None) -> Frame:
         """Return a sample of the records of a frame or file, drawn by the same law, in the order of the file.
 
         The same seed draws the same records whatever that order is.

@@ -27,6 +27,7 @@ from discreet.protect.checks import check_seconds
 from discreet.protect.layout import grand_totals, inner_of
 from discreet.protect.usage import UNLISTED, in_one_call, option
 from discreet.rules.rule import Rule
+from discreet.rules.rule_texts import as_rules
 from discreet.rules.sensitivity import Combine, Sensitivity, sensitivity
 from discreet.table import Release, Table
 from discreet.table.figures import Figures, units_of
@@ -73,7 +74,7 @@ class TabularAdjustment(MethodBase):
     }
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "rules", tuple(self.rules))
+        object.__setattr__(self, "rules", tuple(as_rules(self.rules)))
         if not self.rules:
             raise RequestError("no rule is given, so nothing is sensitive; give one (rules=, --rule p=10)")
         for what, given, known in (("norm", self.norm, NORMS), ("weights", self.weights, WEIGHTS)):

@@ -124,7 +124,7 @@ def proof_lines(proof: str | None, name: str = "") -> list[str]:
     return lines
 
 
-def _known(row: Mapping[str, object]) -> str:
+def _known(row: JsonObject) -> str:
     if row.get("state") in ("exact", "determined") or row.get("determined"):
         return f"exactly {amount(row['lower'])}"
     if row.get("state") == "unpublished":

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from discreet.core.text import number_text
 
 NOTHING = "–"
 
 
-def amount(value: Any, decimals: int | None = None) -> str:
+def amount(value: str | float | None, decimals: int | None = None) -> str:
     """Return an amount with separators; an unknown one is a dash, an infinite one its sign.
 
     >>> amount(12345), amount(0.5), amount(None), amount(12.5, 2)
@@ -18,7 +16,7 @@ def amount(value: Any, decimals: int | None = None) -> str:
     return value if isinstance(value, str) else number_text(value, decimals)
 
 
-def measure(value: Any, digits: int = 4) -> str:
+def measure(value: float | None, digits: int = 4) -> str:
     """Return a measure to so many decimals.
 
     >>> measure(0.23146), measure(None)
@@ -27,7 +25,7 @@ def measure(value: Any, digits: int = 4) -> str:
     return NOTHING if value is None else f"{float(value):.{digits}f}"
 
 
-def share(value: Any) -> str:
+def share(value: float | None) -> str:
     """Return a share as per cent.
 
     >>> share(0.247)
@@ -36,7 +34,7 @@ def share(value: Any) -> str:
     return NOTHING if value is None else f"{100 * float(value):.1f}%"
 
 
-def between(lower: object, upper: object) -> str:
+def between(lower: str | float | None, upper: str | float | None) -> str:
     """Return an interval in words; an end without a bound is left open.
 
     >>> between(0, 2), between(3, 3), between(5, None)

@@ -4,9 +4,6 @@ Each rule is one file and one entry of :data:`RULES`; other packages add theirs 
 ``discreet.rules``.
 """
 
-from collections.abc import Callable
-
-from discreet.core.registry import Registry
 from discreet.rules.cell_figures import CellFigures, cell_figures
 from discreet.rules.dominance import Dominance
 from discreet.rules.explain import Explanation, explain
@@ -14,12 +11,9 @@ from discreet.rules.group_disclosure import GroupDisclosure, group_disclosure
 from discreet.rules.p_percent import PPercent
 from discreet.rules.pq import PQ
 from discreet.rules.rule import CustomRule, Finding, Rule
+from discreet.rules.rule_texts import RULES
 from discreet.rules.sensitivity import Sensitivity, sensitivity
 from discreet.rules.threshold import Threshold
-
-RULES: Registry[Callable[..., Rule]] = Registry(
-    "discreet.rules", "rule", {rule.name: rule for rule in (Threshold, Dominance, PPercent, PQ)}
-)
 
 __all__ = [
     "PQ",

@@ -1,9 +1,8 @@
-"""What a rule sees of the cells: counts, totals and the largest contributions, at one level, weighted or not."""
+"""What a rule sees of a cell: counts, totals and the largest contributions, at one level, weighted or not."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -38,7 +37,7 @@ class CellFigures:
     weights: FloatArray | None
 
     def largest(self, n: int) -> FloatArray:
-        """Return x1 + … + xn of every cell: what its n largest contributors add up to.
+        """Return x1 + … + xn of every cell: the sum of its n largest contributions.
 
         With weights, a unit of weight 2.5 fills two and a half of the n places.
         """
@@ -67,9 +66,16 @@ class CellFigures:
 
     def row(self, i: int) -> CellFigures:
         """Return the figures of cell number i alone."""
-        arrays = {name: value for name, value in vars(self).items() if isinstance(value, np.ndarray)}
-        one: dict[str, Any] = {name: value[i : i + 1] for name, value in arrays.items()}
-        return replace(self, **one)
+        one = slice(i, i + 1)
+        return replace(
+            self,
+            units=self.units[one],
+            value=self.value[one],
+            count=self.count[one],
+            total=self.total[one],
+            top=self.top[one],
+            weights=None if self.weights is None else self.weights[one],
+        )
 
 
 def cell_figures(
@@ -103,6 +109,6 @@ def cell_figures(
             assert largest.weighted_total is not None
             assert magnitude.weighted_sums is not None
             value, total, some = magnitude.weighted_sums, largest.weighted_total, top > 0
-            # Who contributes nothing fills a place without adding to it.
+            # A contributor of 0 fills a place without adding anything.
             weights = np.where(some, largest.weighted_top / np.where(some, top, 1.0), 1.0)
     return CellFigures(tabulation, level, weighted, units.units, value, count, total, top, weights)

@@ -21,13 +21,13 @@ from discreet.table.units import LevelName
 class Dominance:
     """Sensitive if x1 + … + xn > k/100 · X.
 
-    The upper bound that anybody can compute must reach 100/k · (x1 + … + xn), for then the largest would be k percent
-    of it: the protection levels are 100/k · (x1 + … + xn) − X.
+    The upper bound that anybody can compute must reach 100/k · (x1 + … + xn), of which the largest would be k percent:
+    the protection levels are 100/k · (x1 + … + xn) − X.
 
     Args:
         n: how many of the largest contributors are added up.
         k: percent of the cell's total.
-        level: whether contributors or holdings are looked at.
+        level: whether contributors or holdings are judged.
         weighted: whether a contributor of weight w counts as w contributors of the same size.
     """
 

@@ -1,4 +1,4 @@
-"""One cell in words and numbers: what each rule says of it, and what its second largest contributor can compute."""
+"""One cell in words and numbers: what each rule says about it, and what its second largest contributor can compute."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from discreet.table.tabulation import Tabulation
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What the rules say of a cell, and the bound that its second largest contributor computes for the largest.
+    """What the rules say about a cell, and the bound that its second largest contributor computes for the largest.
 
-    ``bound`` is X − x2, all that is left when the second largest takes its own contribution out of the published
+    ``bound`` is X − x2, what is left when the second largest subtracts its own contribution from the published
     total; ``largest`` is the true x1. None for a cell of counts, or of fewer than two contributors.
     """
 
@@ -74,7 +74,11 @@ class Explanation:
 
 
 def explain(
-    tabulation: Tabulation, cell: Mapping[str, object] | int, rules: Sequence[Judge], *, response: str | None = None
+    tabulation: Tabulation,
+    cell: Mapping[str, object] | int,
+    rules: Sequence[Judge | str] | Judge | str,
+    *,
+    response: str | None = None,
 ) -> Explanation:
     """Explain one cell: what each rule says, and what a contributor can infer whatever the rules say.
 

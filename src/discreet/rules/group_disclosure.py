@@ -1,7 +1,7 @@
-"""Group disclosure: a row of a frequency table that gives something away about everybody in it.
+"""Group disclosure: a line of a frequency table that gives something away about everybody in it.
 
-If all people of a row are in one cell, whoever knows that somebody is in the row knows the cell. A few people outside
-it know that they are outside; if they pool what they know, they know the cell of all the others.
+If everybody in a row is in one cell, anyone who knows that a person is in the row knows that person's cell. A few
+people outside that cell know that they are; if they pool what they know, they know the cell of all the others.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class GroupDisclosure(Result):
 
     @property
     def sentence(self) -> str:
-        """How many lines give their people away, in words."""
+        """How many lines disclose, in words."""
         who = "one populated cell" if self.coalition == 0 else f"all but at most {self.coalition} people in one cell"
         return f"{len(self):,} lines have {who}"
 
@@ -78,7 +78,7 @@ class GroupDisclosure(Result):
 
 
 def group_disclosure(table: Table | Tabulation, *, coalition: int = 0) -> GroupDisclosure:
-    """Find the rows, columns and other lines of a frequency table that disclose something of everybody in them.
+    """Find the rows, columns and other lines of a frequency table that disclose something about everybody in them.
 
     A line is a cell together with the cells that sum to it along one dimension, at any level of a hierarchy. It
     discloses if one of these cells holds all n people of the line but at most k: n − c ≤ k. With k = 0 this is a line
@@ -104,12 +104,12 @@ def group_disclosure(table: Table | Tabulation, *, coalition: int = 0) -> GroupD
 
 
 def _lines(tabulation: Tabulation, number: int, coalition: int) -> Iterator[tuple[IntArray, ...]]:
-    """Yield the disclosing lines along one dimension, of one family of its categories after the other."""
+    """Yield the disclosing lines along one dimension, one family of its categories after the other."""
     axis = tabulation.axes[number]
     codes = tabulation.codes(axis.name)
     for parent, children in axis.families():
         if children.size < 2:
-            # With one category only, the line says nothing that the cell does not say.
+            # With only one category, the line says no more than the cell.
             continue
         rows = np.flatnonzero(np.isin(codes, children) & (tabulation.records > 0))
         if not rows.size:

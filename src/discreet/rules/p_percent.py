@@ -21,7 +21,7 @@ class PPercent(PriorPosterior):
     Args:
         p: percent of the largest contribution within which nobody may estimate it.
         coalition: how many contributors pool what they know.
-        level: whether contributors or holdings are looked at.
+        level: whether contributors or holdings are judged.
         weighted: whether a contributor of weight w counts as w contributors of the same size.
     """
 

@@ -1,8 +1,9 @@
 """The prior-posterior rule: a cell is sensitive if publishing it lets a contributor estimate another too well.
 
-domingo2002 section 2: before publication each respondent can estimate the others within q percent; sensitive if after
-it somebody can estimate one of them within p percent. The best attacker is the second largest contributor, the best
-target the largest: the attacker subtracts its own contribution, and is off by at most q percent of what the others add.
+domingo2002 section 2: before publication each respondent can estimate the others within q percent; a cell is sensitive
+if afterwards somebody can estimate one of them within p percent. The best attacker is the second largest contributor,
+the best target the largest: the attacker subtracts its own contribution, and is off by at most q percent of what the
+others add.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class PQ(PriorPosterior):
         p: percent of the largest contribution within which nobody may estimate it.
         q: percent within which everybody can estimate the others before publication.
         coalition: how many contributors pool what they know.
-        level: whether contributors or holdings are looked at.
+        level: whether contributors or holdings are judged.
         weighted: whether a contributor of weight w counts as w contributors of the same size.
     """
 

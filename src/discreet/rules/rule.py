@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -34,8 +34,9 @@ class Finding:
     upper: FloatArray
 
 
+@runtime_checkable
 class Rule(Protocol):
-    """A sensitivity rule: an object of its parameters."""
+    """A sensitivity rule with its parameters."""
 
     @property
     def name(self) -> str:
@@ -43,7 +44,7 @@ class Rule(Protocol):
 
     @property
     def level(self) -> LevelName:
-        """Whether contributors or holdings are looked at."""
+        """Whether contributors or holdings are judged."""
 
     @property
     def weighted(self) -> bool:
@@ -82,14 +83,14 @@ def amount(value: float) -> str:
 
 
 def where_applied(level: LevelName, weighted: bool) -> str:
-    """Return at which level a rule looks, where that is not the plain one."""
+    """Return what a rule's name says about its level and weights, nothing for the usual ones."""
     parts = [*(["holding level"] if level == "holding" else []), *(["weighted"] if weighted else [])]
     return f" ({', '.join(parts)})" if parts else ""
 
 
 @dataclass(frozen=True)
 class CustomRule:
-    """A rule of one's own: a function of the figures that says which cells are sensitive.
+    """A user's own rule: a function of the figures that says which cells are sensitive.
 
     The function returns a mask, or a whole :class:`Finding` if it knows protection levels; after a mask these are
     undefined (NaN).

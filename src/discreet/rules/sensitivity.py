@@ -16,6 +16,7 @@ from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
 from discreet.rules.cell_figures import CellFigures, cell_figures
 from discreet.rules.rule import CustomRule, Finding, Judge, Mask, Rule, amount
+from discreet.rules.rule_texts import as_rules
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import LevelName
 
@@ -155,14 +156,14 @@ class Sensitivity:
 
 
 def judged_cells(tabulation: Tabulation, rules: Sequence[Rule | Callable[[CellFigures], object]]) -> Tabulation:
-    """Return the cells that rules judge: where one of them calls empty cells unsafe, these are listed too."""
+    """Return the cells that rules judge, empty cells among them where a rule calls these unsafe."""
     empty = any(getattr(rule, "zeros", "safe") == "unsafe" for rule in rules)
     return tabulation.with_empty_cells() if empty else tabulation
 
 
 def sensitivity(
     tabulation: object,
-    rules: Sequence[Judge] | Rule,
+    rules: Sequence[Judge | str] | Judge | str,
     *,
     response: str | None = None,
     combine: Combine = "any",
@@ -172,22 +173,23 @@ def sensitivity(
 
     Args:
         tabulation: the cells with their largest contributions: a tabulation, a table of counts, a file or a frame.
-        rules: rules with their parameters; a function of the figures is a rule of one's own.
+        rules: rules with their parameters, as objects or texts (``"threshold=3"``, ``"p=10"``, ``"dominance=2,85"``); a
+            function of the figures serves as a rule too.
         response: the magnitude to judge; the only one by default.
         combine: a cell is sensitive if ``"any"`` rule says so, or only if ``"all"`` of them do.
         reading: how a file or frame is read, as for :func:`discreet.assess`.
 
     >>> import pandas as pd
-    >>> from discreet.rules import Dominance, PPercent
+    >>> from discreet.rules import Dominance
     >>> from discreet.tabulation import tabulate
     >>> firms = pd.DataFrame({"cell": ["a"] * 3 + ["b"] * 3, "x": [59, 40, 1, 61, 20, 19]})
     >>> table = tabulate(firms, ["cell"], value="x", margins=[["cell"]])
     >>> sensitivity(table, [Dominance(1, 60)]).sensitive.tolist()
     [False, True]
-    >>> sensitivity(table, [PPercent(10)]).sensitive.tolist()
+    >>> sensitivity(table, "p=10").sensitive.tolist()
     [True, False]
     """
-    listed = list(rules) if isinstance(rules, Sequence) else [rules]
+    listed = as_rules(rules)
     if not listed:
         raise RequestError("no rule is given; name at least one, for example the p% rule")
     if combine not in ("any", "all"):
@@ -207,7 +209,7 @@ def sensitivity(
     sensitive: Mask = np.asarray(masks.any(axis=0) if combine == "any" else masks.all(axis=0))
     lower = np.fmax.reduce([found.lower for found in findings])
     upper = np.fmax.reduce([found.upper for found in findings])
-    # A rule of one's own may know no level; where only such rules are broken there is none.
+    # A user's own rule may set no level; where only such rules are broken there is none.
     unknown = sensitive & np.all([np.isnan(f.upper) | ~f.sensitive for f in findings], axis=0)
     lower, upper = (np.where(unknown, np.nan, np.where(sensitive, level, 0.0)) for level in (lower, upper))
     name = cells.responses[cells.response(response)].name if cells.responses else None

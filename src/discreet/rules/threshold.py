@@ -1,7 +1,7 @@
-"""The threshold rule: a cell of too few contributors is sensitive.
+"""The threshold rule: a cell with too few contributors is sensitive.
 
-Against somebody who knows who is in the cell: with one contributor its figure is published, and with two each can
-subtract its own. domingo2002 section 2: sensitive if the number of respondents is less than a threshold.
+The attacker knows who is in the cell: with one contributor its figure is published, and with two each can subtract
+its own. domingo2002 section 2: sensitive if the number of respondents is less than a threshold.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class Threshold:
 
     Args:
         minimum: m, the smallest safe number of contributors.
-        zeros: what becomes of a cell that nobody is in, or to which all contribute nothing: ``"safe"``, or
-            ``"unsafe"``, because it says of everybody that they have none.
+        zeros: whether a cell that nobody is in, or whose contributions are all 0, is ``"safe"``, or ``"unsafe"``
+            because it says of everybody that they have none.
         safety_range: percent of the cell's value.
         level: whether contributors or holdings are counted.
         weighted: whether weights are added instead.

@@ -27,6 +27,6 @@ def get(paper: str) -> Callable[..., Study]:
 
 
 def check_folder(folder: Path | None) -> None:
-    """Refuse a folder that cannot be made, before any work is done."""
+    """Refuse a folder that cannot be created, before any work is done."""
     if folder is not None and (folder.is_file() or not folder.absolute().parent.is_dir()):
         raise RequestError(f"{folder} cannot be a folder for the report; name one in a folder that exists")

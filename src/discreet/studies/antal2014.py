@@ -28,9 +28,9 @@ R2, HD = "R2, form 2014, random rounding to base 3", "HD, random rounding to bas
 
 
 def replay(effort: StudyEffort) -> Study:
-    """Compute every number of antal2014 Tables 1 to 4 and compare it with print.
+    """Compute every number of antal2014 Tables 1 to 4 and compare it with the printed one.
 
-    By default each table is rounded 10,000 times, ten times as often as in the paper.
+    By default each table is rounded 10,000 times, ten times as many as in the paper.
 
     >>> replay(StudyEffort(draws=50)).reproduced
     True
@@ -74,7 +74,7 @@ def _table(
     streams: tuple[np.random.Generator, np.random.Generator],
     effort: StudyEffort,
 ) -> list[PaperComparison]:
-    """Return R1, the Hellinger distance and R2 of every slice of a table, beside print."""
+    """Return R1, the Hellinger distance and R2 of every slice of a table, beside the printed figures."""
     before = risk(table)
     w, told = effort.workers, effort.progress
     after = expected_risk(table, ROUNDING, draws=rounds, form="2014", seed=streams[0], workers=w, progress=told)
@@ -153,7 +153,7 @@ def _both(rows: list[PaperComparison]) -> Section:
     printed = np.array([row.printed for row in members])
     apart = [np.array([row.computed for row in members]), np.array([row.variant for row in members], np.float64)]
     errors = [np.array([row.error for row in members]), np.array([row.variant_error for row in members])]
-    # A printed figure is rounded to four decimals, which adds the variance of an even error.
+    # A printed figure is rounded to four decimals, which adds the variance of a uniform error.
     z = [(a - printed) / np.sqrt(e**2 + 1e-8 / 12) for a, e in zip(apart, errors, strict=True)]
     lines.append([f"χ² over {len(members)} figures", "", *(f"{np.square(one).sum():.0f}" for one in z)])
     lines.append(["largest difference in standard errors", "", *(f"{np.abs(one).max():.1f}" for one in z)])

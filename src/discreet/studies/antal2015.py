@@ -24,9 +24,9 @@ from discreet.table import Table
 FRACTIONS = (0.1, 0.05)
 PRINTED_SAMPLES = PRINTED_DRAWS = 1000
 BATCH = 25
-"""Samples a work item: long enough to be worth a thread, short enough for a smooth bar."""
+"""Samples per work item: enough to be worth a thread, few enough for a smooth progress bar."""
 POPULATIONS = 60
-"""Populations over which the spread of the generated log-linear rows is measured."""
+"""The number of populations over which the spread of the generated log-linear rows is measured."""
 LOGLINEAR, POLYA, REAL = "generated, log-linear", "generated, Polya urn", "real"
 
 
@@ -34,7 +34,7 @@ LOGLINEAR, POLYA, REAL = "generated, log-linear", "generated, Polya urn", "real"
 class PrintedRow:
     """One line of Table 2: a population, a sampling fraction and a model that estimates.
 
-    ``noise`` is how much more the estimates vary for having other than the paper's 1,000 draws, as a variance.
+    ``noise`` is the variance that the estimates gain by a number of draws other than the paper's 1,000.
     """
 
     population: str
@@ -46,7 +46,7 @@ class PrintedRow:
 
 
 class Spread(NamedTuple):
-    """Deviations of a row's figures between populations drawn from the same law; 0 for a fixed population.
+    """Standard deviations of a row's figures between populations drawn from the same law; 0 for a fixed population.
 
     The first of each pair belongs to the original risk, the second to the estimated one.
     """
@@ -110,7 +110,7 @@ def fitted_population(model: str, source: str, setting: Setting, f: IntArray, kn
 
 
 def replay(effort: StudyEffort) -> Study:
-    """Compute all eight model columns of antal2015 Table 2 and compare them with print.
+    """Compute all eight model columns of antal2015 Table 2 and compare them with the printed ones.
 
     By default there are 1,000 samples and 1,000 population tables per sample, as in the paper.
 
@@ -175,8 +175,8 @@ def population_spread(
 ) -> Spread:
     """Return how much the figures of the generated log-linear rows vary between generated populations.
 
-    Each population is sampled up to a hundred times, and each sample estimated from fifty draws. What the samples
-    themselves make the figures vary is taken off.
+    Each population is sampled up to a hundred times, and each sample estimated from fifty draws. The variance
+    between samples is subtracted.
     """
 
     def work(rng: np.random.Generator) -> tuple[FloatArray, FloatArray]:
@@ -200,7 +200,7 @@ def population_spread(
 
 
 def compare(line: dict[str, str], column: PrintedRow, spread: Spread) -> list[PaperComparison]:
-    """Return mean and deviation of original and estimated risk beside print.
+    """Return mean and deviation of original and estimated risk beside the printed figures.
 
     An error combines those of the printed and the computed figure; for the generated log-linear population also
     the spread between such populations, twice: once for the paper's and once for ours.
@@ -213,7 +213,7 @@ def compare(line: dict[str, str], column: PrintedRow, spread: Spread) -> list[Pa
     ):
         what = f"{where}: {name} risk" if name == "original" else f"{where}, {column.model} model: estimated risk"
         mean, raw = float(values.mean()), float(values.var(ddof=1))
-        # With fewer draws the samples' means vary more; what that adds is known and taken off.
+        # With fewer draws the samples' means vary more; the excess is known and subtracted.
         sd = math.sqrt(max(raw - noise, 0.0))
         printed_mean, printed_sd = float(line[f"{name}_mean"]), float(line[f"{name}_sd"])
         error = math.sqrt(printed_sd**2 / PRINTED_SAMPLES + raw / values.size + 2 * between**2)

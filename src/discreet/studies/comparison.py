@@ -21,12 +21,12 @@ Section: TypeAlias = tuple[str, list[str], list[list[str]]]
 Verdict: TypeAlias = Literal["reproduced", "explained", "differs"]
 VERDICTS: tuple[Verdict, ...] = ("reproduced", "explained", "differs")
 STANDARD_ERRORS = 4.0
-"""A figure differs from print beyond so many standard errors: by chance one in 16,000 does, and 300 are compared."""
+"""Figures this many standard errors apart differ. By chance one in 16,000 does, and 300 are compared."""
 
 
 @dataclass(frozen=True)
 class StudyEffort:
-    """How much a replay draws; what a paper does not need is not used.
+    """How much a replay draws; each paper uses what it needs.
 
     Attributes:
         samples: samples per population and fraction; None for the paper's number.
@@ -90,7 +90,7 @@ class PaperComparison:
         return self.variant is not None and self._close(self.variant, self.variant_error)
 
     def _close(self, value: float, error: float) -> bool:
-        # The hair keeps figures whose exact value lies on the rounding edge.
+        # The margin keeps figures whose exact value lies on the rounding edge.
         rounding = 0.5 * 10.0**-self.decimals * (1 + 1e-9)
         return abs(value - self.printed) <= rounding + STANDARD_ERRORS * error
 
@@ -122,7 +122,7 @@ class Study:
         name: the paper's key; ``title`` and ``citation`` name it in full.
         settings: how the replay was run: draws, samples, seed.
         comparisons: all printed numbers.
-        remarks: what a reader of the comparison must know, in paragraphs.
+        remarks: what to know when reading the comparison, in paragraphs.
         extra: further tables of the report.
     """
 

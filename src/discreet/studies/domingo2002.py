@@ -24,14 +24,14 @@ PRINTED_INTERVALS = {
 }
 PRINTED_VALUES, PRINTED_DR = 407, 0.115
 PRINTED_MERGED = {"4": 649, "5": 406, "6": 1275, "7": 2382, "8": 3467, "Total": 8179}
-"""The right-hand sides of the equations of section 4.3: what rows 5 and 6 have together."""
+"""The right-hand sides of the equations of section 4.3: the sums of rows 5 and 6."""
 PRINTED_MARGIN = 1148
 """The total of size class 4 as Tables 1 and 2 print it; their cells add up to 1448."""
 BASE = 10
 
 
 def replay(effort: StudyEffort) -> Study:
-    """Audit every example of domingo2002 section 4, and compare what the paper prints with what comes out; exactly.
+    """Audit every example of domingo2002 section 4, and compare the printed results exactly with ours.
 
     >>> replay(StudyEffort()).reproduced
     True
@@ -70,7 +70,7 @@ def _printed() -> dict[str, list[int | None]]:
 def table_1(margin: int | None = None) -> Figures:
     """Return Table 1 of the paper, with the printed total of size class 4 if it is given.
 
-    It shows zeros, and the paper lets hidden figures be 0 all the same.
+    It shows zeros, and the paper still lets hidden figures be 0.
     """
     rows = _printed()
     if margin is not None:
@@ -130,7 +130,7 @@ def _proofs(result: Audit) -> Section:
 
 
 def _rounding() -> Section:
-    """Return what rounding to base 10 leaves of rows of Table 2, without its margins and with them."""
+    """Return the intervals that rounding to base 10 leaves for rows of Table 2, without its margins and with them."""
     cells = {"2,3": [80, 253, 54], "5,6": [649, 406, 1275]}
     rounded = {name: [BASE * ((value + BASE // 2) // BASE) for value in row] for name, row in cells.items()}
     kind = Conventional(base=BASE)
@@ -186,7 +186,7 @@ def _linked() -> Section:
 
 
 def _others() -> Section:
-    """Return worked examples that are not of this paper, with their known answers."""
+    """Return worked examples from elsewhere, with their known answers."""
     both = {"row": [1, 2, 3, "Total"], "column": [1, 2, "Total"]}
     geurts = audit(
         Figures.from_array([[None, None, 7], [None, None, 3], [3, 3, 6], [9, 7, 16]], both), law="tables"

@@ -22,7 +22,7 @@ from discreet.table import Table
 
 @dataclass(frozen=True)
 class EstimateOfSamples:
-    """One model at one sampling fraction: the true risk of samples, and what the model makes of them."""
+    """One model at one sampling fraction: the true risk of samples, and the model's estimate of it."""
 
     fraction: float
     n: int
@@ -82,7 +82,7 @@ def simulate_samples(
 
     Args:
         table: the population.
-        effort: how many samples and populations of each (100 by default), the seed, and who is told of progress.
+        effort: how many samples and populations of each (100 by default), the seed, and the progress callback.
         fractions: sampling fractions.
         models: names of population models.
 

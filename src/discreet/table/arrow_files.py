@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -29,9 +29,14 @@ from discreet.table.counts import Where, is_text
 from discreet.table.flagged_reader import plain_columns_of
 from discreet.table.grid import repeated
 from discreet.table.workbook_reader import workbook_tables
-from discreet.table.worksheet import cell_text, table_below
+from discreet.table.worksheet import Row, cell_text, table_below
+
+if TYPE_CHECKING:
+    from openpyxl import Workbook
 
 Backend: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+Frame: TypeAlias = Any
+"""A frame of pandas, polars or Arrow, whichever was asked for or handed in: none of them is needed to run."""
 Formulas: TypeAlias = Literal["defuse", "keep"]
 """What to do with texts that a spreadsheet would run."""
 FORMULA = re.compile(rb"<(\w+:)?f[\s/>]")
@@ -177,7 +182,7 @@ def _sheet(content: bytes, file: Path, named: str | None, header_row: int | None
     return pa.Table.from_arrays(arrays, names=found.names), lambda row: f"row {found.numbers[row]}"
 
 
-def sheet_rows(content: bytes, file: Path) -> dict[str, list[tuple[Any, ...]]]:
+def sheet_rows(content: bytes, file: Path) -> dict[str, list[Row]]:
     """Return the rows of every sheet of a workbook, empty ones included."""
     try:
         import openpyxl
@@ -206,7 +211,7 @@ def sheet_rows(content: bytes, file: Path) -> dict[str, list[tuple[Any, ...]]]:
         ) from None
 
 
-def _refuse_formulas(values: Any, formulas: Any, file: Path) -> None:
+def _refuse_formulas(values: Workbook, formulas: Workbook, file: Path) -> None:
     """Refuse formulas without a stored result: read as empty cells, they would pass for hidden figures."""
     for sheet in formulas.worksheets:
         for row, found in zip(sheet.iter_rows(), values[sheet.title].iter_rows(values_only=True), strict=True):
@@ -423,7 +428,7 @@ def label_columns(
     return found
 
 
-def frame_from_arrow(arrow: pa.Table, backend: Backend) -> Any:
+def frame_from_arrow(arrow: pa.Table, backend: Backend) -> Frame:
     """Return columns as a frame of the kind asked for."""
     if backend == "pyarrow":
         return arrow

@@ -243,6 +243,10 @@ class Figures(Copied):
         """Say whether a label is the total of a dimension: the total code, or that of one of its hierarchies."""
         return label == self.total or any(label == tree.total for tree in self.hierarchies.get(name, ()))
 
+    def categories(self, name: str) -> list[int]:
+        """Return the codes of a dimension that are not totals, in the order of the table."""
+        return [i for i, label in enumerate(self.labels[name]) if not self.is_total(name, label)]
+
     def where(self, is_so: Callable[[Kind], bool]) -> BoolArray:
         """Say for each figure whether something is true of its kind."""
         return np.array([is_so(kind) for kind in self.kinds], bool)[self.kind]

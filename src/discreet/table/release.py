@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.text import settings_text
@@ -18,7 +18,7 @@ from discreet.table.presentation import PLAIN, Presentation
 from discreet.table.table import Table
 
 if TYPE_CHECKING:
-    from discreet.table.arrow_files import Backend
+    from discreet.table.arrow_files import Backend, Frame
 
 TRIAL = "This is a trial, not for publication"
 
@@ -127,7 +127,7 @@ class Release(Copied):
         about = {"method": self.method, "parameters": dict(self.parameters), "trial": self.trial}
         return write_figures(parts, path, about, self.inner, value=value, mark=mark, formulas=formulas, style=style)
 
-    def to_frame(self, backend: Backend = "pandas", *, value: str = "count") -> Any:
+    def to_frame(self, backend: Backend = "pandas", *, value: str = "count") -> Frame:
         """Return what is published as a frame, a row per figure; hidden figures are missing values.
 
         Intervals are in the columns ``lower`` and ``upper``, statistics in columns of their own, as texts. Several

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -16,14 +15,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, RequestError, require
-from discreet.core.numerics import BoolArray, FloatArray, IntArray, first_true
+from discreet.core.numerics import BoolArray, IntArray, first_true
 from discreet.table.arrow_files import errors_of, published_tables, read_arrow_rows
 from discreet.table.columns import Coded, coded_arrow
 from discreet.table.counts import Where
+from discreet.table.doubtful_files import refuse_cut, refuse_gaps, refuse_notes, refuse_open_end
+from discreet.table.figure_texts import figure_texts, meanings_of, parsed
 from discreet.table.figures import Absent, Figures
 from discreet.table.frames import plain_columns, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
-from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind, Marked
+from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind
 from discreet.table.release import Release
 from discreet.table.release_writer import (
     GROUPS,
@@ -46,19 +47,11 @@ from discreet.table.statistic_reader import (
     split_brackets,
     taken_out,
 )
-from discreet.table.table_reader import DECIMALS, is_tabulated, note_of, release_from_arrow
+from discreet.table.table_reader import is_tabulated, note_of, release_from_arrow
 from discreet.table.unmarked_totals import refuse_nested, refuse_sums, refuse_unmarked
 
-MEANING = re.compile(r"(.*)=([0-9]*)\.\.([0-9]*)")
-"""A mark with what it means: c=1..7."""
-NOTE = re.compile(
-    r"\W*(sources?|(foot)?notes?|remarks?|legend|quellen?|anmerkung(en)?|hinweise?)\b|[*†©]|\(?[0-9a-z]\) ", re.I
-)
-"""How notes below tables begin."""
 STATED = re.compile(rf"(.*?)(?: {ROWS}=([0-9]+))?(?:{TRIAL_MARK})?")
 """How a figure was made, and how many rows there are."""
-NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
-"""A figure: digits with a point."""
 Labels: TypeAlias = Mapping[str, Coded]
 Groups: TypeAlias = Mapping[str, Mapping[str, Sequence[str]]]
 Trees: TypeAlias = Mapping[str, tuple[Hierarchy, ...]]
@@ -152,7 +145,7 @@ def read_release(
             _refuse_statistics(reading)
             return release_from_arrow(arrow, note)
         if PUBLISHED_AS in arrow.column_names and file.suffix.lower() not in (".parquet", ".xlsx"):
-            _refuse_open_end(file)
+            refuse_open_end(file)
         if is_tabulated(arrow.schema.metadata):
             raise DataError(
                 "this is a table as discreet tabulate makes it, with what is confidential, not what is published; "
@@ -260,7 +253,7 @@ def _figures(
     if arrow.num_rows == 0:
         raise DataError("there are no rows; a release needs at least one figure")
     definitions, written = definitions_of(how.get("statistics")), Written.of(how.get("numbers"), how.get("notes"))
-    marks = [mark.strip() for mark in _meanings(how.get("marks", MARKS), None)]
+    marks = [mark.strip() for mark in meanings_of(how.get("marks", MARKS), None)]
     columns = _columns(arrow, where, how, definitions)
     texts, behind = columns.texts, np.zeros(0, object)
     if any(one.inside and one.inside not in definitions for one in definitions.values()):
@@ -293,17 +286,17 @@ def _figures(
 def _built(columns: _Columns, how: ReleaseOptions, groups: Groups) -> Figures:
     """Build the figures of one measure."""
     labels, texts, beside, where = columns[:4]
-    _refuse_notes(labels, texts, where)
+    refuse_notes(labels, texts, where)
     kind = how.get("kind", EXACT)
     margins = how.get("margins") or kind
     stated = beside.get(PUBLISHED_AS)
     ends = [beside[name] for name in ENDS if set(ENDS) <= set(beside)]
-    meanings = _meanings(how.get("marks", MARKS), how.get("least"))
-    (numbers, *limits), (hidden, *open_), decimals = _parse(
+    meanings = meanings_of(how.get("marks", MARKS), how.get("least"))
+    (numbers, *limits), (hidden, *open_), decimals = parsed(
         [texts, *ends], list(meanings), where, negative=stated is not None or margins.signed
     )
     if "marks" not in how and stated is None and not ends:
-        _refuse_gaps(texts, hidden, where)
+        refuse_gaps(texts, hidden, where)
     total = how.get("total", TOTAL)
     trees = _trees(labels, total, how, groups)
     if total:
@@ -376,35 +369,23 @@ def _columns(arrow: pa.Table, where: Where, how: ReleaseOptions, definitions: Ma
     if read.figure is None:
         # A cross-table has no columns of its own for statistics or measures.
         taken = taken_out(arrow, definitions, None, dimensions or names[:1])
-        labels, texts, at = unpivot(taken.plain, dimensions, where, _texts)
+        labels, texts, at = unpivot(taken.plain, dimensions, where, figure_texts)
         aside = {name: _unpivoted(taken, name, dimensions or names[:1], where) for name in taken.beside}
         floats = {name: any(floating[column] for column in several) for name, several in taken.beside.items()}
         return _Columns(labels, texts, {}, at, "cells", aside, floats)
     labels = {name: coded_arrow(name, taken.plain[name], where) for name in read.dimensions}
-    texts = _texts(taken.plain[read.figure], where)
+    texts = figure_texts(taken.plain[read.figure], where)
     about = () if {PUBLISHED_AS, *ENDS} & set(read.dimensions) else (PUBLISHED_AS, *ENDS)
-    beside = {n: _texts(arrow[n], where) for n in about if n in taken.plain.column_names}
-    aside = {name: _texts(column, where) for name, column in taken.columns.items()}
+    beside = {n: figure_texts(arrow[n], where) for n in about if n in taken.plain.column_names}
+    aside = {name: figure_texts(column, where) for name, column in taken.columns.items()}
     return _Columns(labels, texts, beside, where, read.figure, aside, floating)
 
 
 def _unpivoted(taken: StatisticTexts, name: str, keys: Sequence[str], where: Where) -> Texts:
     """Return the statistics beside a cross-table in the order of its figures; nothing where there is none."""
-    found = {category: _texts(taken.columns[column], where) for column, category in taken.beside[name].items()}
+    found = {category: figure_texts(taken.columns[column], where) for column, category in taken.beside[name].items()}
     none = np.full(taken.plain.num_rows, "", object)
     return np.concatenate([found.get(str(one), none) for one in taken.plain.column_names if str(one) not in keys])
-
-
-def _refuse_gaps(texts: Texts, hidden: BoolArray, where: Where) -> None:
-    """Refuse figures that are left out beside others that are marked: readers may take them for zeros."""
-    empty = hidden & (texts == "")
-    if empty.any() and (hidden & ~empty).any():
-        row, mark = int(np.argmax(empty)), texts[int(np.argmax(hidden & ~empty))]
-        raise DataError(
-            f"{where(row)}: the figure is empty, while {mark!r} hides others; say what it means: hidden too "
-            f"(marks=[{mark!r}, ''], --mark {mark} --mark ''), or 0 (marks=[{mark!r}, '=0..0'], --mark {mark} --mark "
-            "'=0..0')"
-        )
 
 
 def _refuse_totals(labels: Labels, trees: Trees, total: str) -> None:
@@ -435,7 +416,7 @@ def _stated(stated: Texts, which: IntArray, hidden: BoolArray, kinds: list[Kind]
     """Return the kinds that a file states row by row, which are added to the list of kinds."""
     texts, inverse = np.unique(stated.astype(str), return_inverse=True)
     read = [said.groups() for said in map(STATED.fullmatch, texts.tolist()) if said is not None]
-    _refuse_cut([rows for _, rows in read], stated.size)
+    refuse_cut([rows for _, rows in read], stated.size)
     found = [kind_from_text(text) if text else None for text, _ in read]
     hides = np.array([kind is not None and (kind.hidden or kind.spans) for kind in found])[inverse]
     known = np.array([kind is not None for kind in found])[inverse]
@@ -445,59 +426,6 @@ def _stated(stated: Texts, which: IntArray, hidden: BoolArray, kinds: list[Kind]
     first = len(kinds)
     kinds += [kind or EXACT for kind in found]
     return np.where(known, first + inverse, which)
-
-
-def _refuse_cut(stated: Sequence[str | None], rows: int) -> None:
-    """Refuse a file that does not have the rows that it says it has: what is missing would pass for empty cells."""
-    odd = [text for text in stated if text != str(rows)]
-    if odd and any(stated):
-        told = next(filter(None, odd), "no number of")
-        raise DataError(
-            f"the file has {rows:,} rows, but its column {PUBLISHED_AS} says that there are {told} rows; it was cut "
-            "short, or put together from several: write the release again"
-        )
-
-
-def _refuse_open_end(file: Path) -> None:
-    """Refuse a CSV file that says how its figures were made, and whose last line does not end."""
-    with file.open("rb") as stream:
-        stream.seek(-2, os.SEEK_END)
-        if not set(stream.read()) & {10, 13}:
-            raise DataError(
-                "the last line does not end, so the file may be cut short; write the release again, or end the line "
-                "if it is whole"
-            )
-
-
-def _meanings(marks: Sequence[str], least: float | None) -> dict[str, Kind]:
-    """Return the marks, and what each says of a figure.
-
-    >>> [kind.phrase for kind in _meanings(["x", "c=1..7"], 1).values()]
-    ['suppressed, at least 1', 'suppressed, 1 to 7']
-    """
-    if least is not None and not float(least).is_integer():
-        raise RequestError(f"hidden figures are at least {least}; give an integer (least=, --least)")
-    plain = SUPPRESSED if least is None else Marked(least=int(least))
-    found: dict[str, Kind] = {}
-    for text in marks:
-        said = MEANING.fullmatch(text.strip())
-        if said is None:
-            found[text.strip()] = plain
-        else:
-            low, high = (int(end) if end else None for end in said.group(2, 3))
-            found[said[1].strip()] = Marked(least=low, most=high)
-    return found
-
-
-def _refuse_notes(labels: Mapping[str, Coded], texts: Texts, where: Where) -> None:
-    """Refuse a note below a table: taken for a category with a hidden figure, it would make all others look safe."""
-    for coded in labels.values():
-        noted = np.array([NOTE.match(label) is not None for label in coded.categories], bool)
-        if (row := first_true(noted[coded.codes] & (texts == ""))) is not None:
-            raise DataError(
-                f"{where(row)}: {coded.categories[int(coded.codes[row])]!r} looks like a note, and has no figure; "
-                "leave it out, or give hidden figures a mark such as x"
-            )
 
 
 def _trees(labels: Labels, total: str, how: ReleaseOptions, stated: Groups) -> dict[str, tuple[Hierarchy, ...]]:
@@ -542,62 +470,3 @@ def _of_part(
     if len(found) == 1 and not trees and absent == "empty":
         return (Hierarchy.flat([label for label in listed if label != found[0]]).as_part(found[0]),)
     return (part_tree(name, found, trees).as_part(),)
-
-
-def _texts(column: pa.ChunkedArray, where: Where) -> Texts:
-    """Return figures as texts; nothing at all is the empty text."""
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
-    if pa.types.is_floating(column.type):
-        values = column.to_pylist()
-        for row, number in enumerate(values):
-            if number is not None and not np.isfinite(number):
-                raise DataError(f"{where(row)}: the figure is {number}; write a number or a suppression mark")
-        texts = ["" if v is None else f"{v:.10f}".rstrip("0").rstrip(".") for v in values]
-    else:
-        texts = ["" if v is None else str(v).strip() for v in column.to_pylist()]
-    return np.array(texts, dtype=object)
-
-
-def _parse(
-    columns: Sequence[Texts], marks: Sequence[str], where: Where, negative: bool
-) -> tuple[list[IntArray], list[BoolArray], int]:
-    """Return columns of figures in units of the last decimal, which of them are hidden, and the number of decimals."""
-    kept = sorted({mark.strip() for mark in marks})
-    for mark in kept:
-        if NUMBER.fullmatch(mark):
-            raise RequestError(f"the suppression mark {mark!r} is a number; name a mark that no figure can be")
-    read = [_digits(texts, kept if i == 0 else ["", *kept], where, negative) for i, texts in enumerate(columns)]
-    decimals = max(int(points.max(initial=0)) for _, points, _ in read)
-    if decimals > DECIMALS:
-        raise DataError(f"a figure has {decimals} decimals; round the figures to at most {DECIMALS}")
-    numbers = []
-    for digits, points, _ in read:
-        largest = float(np.abs(digits * 10.0 ** (decimals - points)).max(initial=0.0))
-        if largest >= 2**52:
-            raise DataError(f"a figure is {largest:.3g} units of its last decimal, too large to add exactly; round it")
-        numbers.append(digits.astype(np.int64) * 10 ** (decimals - points))
-    return numbers, [hidden for _, _, hidden in read], decimals
-
-
-def _digits(texts: Texts, marks: Sequence[str], where: Where, negative: bool) -> tuple[FloatArray, IntArray, BoolArray]:
-    """Return the digits of every figure as one number, how many of them are decimals, and which figures are hidden."""
-    column = pa.array(texts, pa.string())
-    hidden = pc.is_in(column, value_set=pa.array(marks, pa.string())).to_numpy(zero_copy_only=False)
-    fits = pc.match_substring_regex(column, f"^(?:{NUMBER.pattern})$").to_numpy(zero_copy_only=False)
-    if (row := first_true(~fits & ~hidden)) is not None:
-        named = ", ".join(repr(mark) for mark in marks)
-        what = "is empty" if not texts[row] else f"is {texts[row]!r}"
-        raise DataError(
-            f"{where(row)}: the figure {what}, neither a number nor a suppression mark ({named}); name the mark "
-            "(marks=, --mark)"
-        )
-    shown = pc.if_else(pa.array(hidden), "0", column)
-    point = pc.find_substring(shown, ".").to_numpy()
-    length = pc.utf8_length(shown).to_numpy()
-    points = np.where(point < 0, 0, length - point - 1).astype(np.int64)
-    # Sixteen digits and fewer are exact as floats; what has more is refused by its size.
-    digits: FloatArray = pc.replace_substring(shown, ".", "").cast(pa.float64()).to_numpy()
-    if not negative and (row := first_true(digits < 0)) is not None:
-        raise DataError(f"{where(row)}: the figure {texts[row]} is negative; counts and amounts are 0 or more")
-    return digits, points, hidden

@@ -10,7 +10,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,15 @@ import pyarrow as pa
 from discreet.core.errors import RequestError
 from discreet.core.files import write_whole
 from discreet.core.numerics import BoolArray, IntArray
-from discreet.table.arrow_files import Backend, Formulas, frame_from_arrow, label_columns, write_csv, write_parquet
+from discreet.table.arrow_files import (
+    Backend,
+    Formulas,
+    Frame,
+    frame_from_arrow,
+    label_columns,
+    write_csv,
+    write_parquet,
+)
 from discreet.table.figures import Figures, decimal_texts
 from discreet.table.flagged_reader import VALUE
 from discreet.table.flagged_writer import flagged, sdmx
@@ -86,7 +93,7 @@ def write_figures(
     return tuple(names)
 
 
-def release_frame(parts: Sequence[Figures], about: Mapping[str, object], value: str, backend: Backend) -> Any:
+def release_frame(parts: Sequence[Figures], about: Mapping[str, object], value: str, backend: Backend) -> Frame:
     """Return published tables as one frame; see :meth:`Release.to_frame`."""
     names = list(dict.fromkeys(name for part in parts for name in part.names))
     tables = []

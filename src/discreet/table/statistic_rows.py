@@ -142,7 +142,7 @@ class MeasuredPositions:
         if statistic.along and statistic.kind != "cumulative":
             axis = self.space.axes[self.space.axis(statistic.along)]
             k = part.names.index(statistic.along)
-            order = _categories(part, statistic.along)
+            order = part.categories(statistic.along)
             before = np.array([order.index(i) - 1 if i in order else -1 for i in range(len(part.labels[axis.name]))])
             if (row := first_true(before[column.codes[:, k]] < 0)) is not None:
                 raise DataError(
@@ -162,7 +162,7 @@ class MeasuredPositions:
         entry = np.arange(len(column))
         codes = column.codes
         if statistic.kind == "cumulative":
-            k, order = part.names.index(statistic.along), _categories(part, statistic.along)
+            k, order = part.names.index(statistic.along), part.categories(statistic.along)
             until = np.array(
                 [order.index(i) + 1 if i in order else 0 for i in range(len(part.labels[statistic.along]))]
             )
@@ -345,11 +345,6 @@ def _gathered(several: Sequence[_Stated]) -> Inequalities:
     divisor[full] = np.gcd.reduceat(np.abs(found.rows.values), found.rows.starts[:-1][full])
     rows = found.rows._replace(values=found.rows.values // divisor[row_of(found.rows.starts)])
     return found._replace(rows=rows, least=-(-found.least // divisor))
-
-
-def _categories(part: Figures, name: str) -> list[int]:
-    """Return the codes of a dimension that are not totals, in the order of the table."""
-    return [i for i, label in enumerate(part.labels[name]) if not part.is_total(name, label)]
 
 
 def _cell(part: Figures, column: StatisticColumn, row: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, TypeVar, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,11 @@ from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Dimension, grid_of
 
 if TYPE_CHECKING:
-    from discreet.table.arrow_files import Backend, TextOptions
+    from discreet.table.arrow_files import Backend, Frame, TextOptions
     from discreet.table.frames import TableOptions
     from discreet.table.table_writer import WrittenLayout
+
+Label = TypeVar("Label")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -88,7 +90,9 @@ class Table(Frequencies):
         return cls(dims, cells, flat[cells], np.flatnonzero(mask))
 
     @classmethod
-    def from_dict(cls, counts: Mapping[Any, int], dimensions: Mapping[str, Sequence[object]] | Sequence[str]) -> Table:
+    def from_dict(
+        cls, counts: Mapping[Label, int], dimensions: Mapping[str, Sequence[object]] | Sequence[str]
+    ) -> Table:
         """Build a table from ``{(category, …): count}``; combinations that are absent count 0.
 
         >>> Table.from_dict({("north", "m"): 3, ("south", "f"): 2}, ["area", "sex"]).total
@@ -151,7 +155,7 @@ class Table(Frequencies):
 
     def to_frame(
         self, backend: Backend = "pandas", *, layout: WrittenLayout = "long", zeros: bool = True, count: str = "count"
-    ) -> Any:
+    ) -> Frame:
         """Return a frame, long (a column per dimension and the counts) or wide (the last dimension across).
 
         A long frame lists empty cells with ``zeros`` only, and its counts are in the column ``count``. If the table has

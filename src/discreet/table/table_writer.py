@@ -19,14 +19,15 @@ in which each dimension lists its hierarchies (codes, position of each code's pa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import LimitError, RequestError
+from discreet.core.json_types import JsonObject
 from discreet.core.numerics import IntArray
 from discreet.table.arrow_files import label_columns, refuse_format, write_csv, write_parquet
 from discreet.table.axis import Axis
@@ -120,7 +121,7 @@ def write_cells(
     axes: Sequence[Axis],
     cells: IntArray,
     figures: Columns,
-    about: Mapping[str, Any],
+    about: JsonObject,
     respondents: Respondents | None,
 ) -> None:
     """Write the cells of a tabulation as Parquet or CSV, by the file's ending; ``about`` is the rest of the note."""

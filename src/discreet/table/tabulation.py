@@ -22,7 +22,7 @@ from discreet.table.table import Table
 from discreet.table.units import ColumnChange, Columns, Frozen, Level, LevelName, Number, Respondents, Response
 
 if TYPE_CHECKING:
-    from discreet.table.arrow_files import Backend
+    from discreet.table.arrow_files import Backend, Frame
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -314,7 +314,7 @@ class Tabulation(OnGrid, Frozen):
             figures |= level.columns(name, names)
         return figures
 
-    def to_frame(self, backend: Backend = "pandas") -> Any:
+    def to_frame(self, backend: Backend = "pandas") -> Frame:
         """Return a frame with a row per cell: a column per dimension, then every figure."""
         from discreet.table.arrow_files import frame_from_arrow
         from discreet.table.table_writer import arrow_from_cells

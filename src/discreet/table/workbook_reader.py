@@ -5,19 +5,21 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import DataError
 from discreet.core.formula_texts import armed
+from discreet.core.json_types import JsonObject
 from discreet.table.kinds import Kind
 from discreet.table.roles import ENDS, PUBLISHED_AS
+from discreet.table.worksheet import Row
 
 TECHNICAL = "Technical notes"
 """The sheet that says how the tables are read."""
-Rows = Sequence[Sequence[Any]]
+Rows = Sequence[Row]
 
 
 class _Cell(NamedTuple):
@@ -34,7 +36,7 @@ def workbook_tables(sheets: Mapping[str, Rows], file: Path) -> list[pa.Table]:
     """Return the tables of a workbook with their notes as metadata; none if it has no technical notes."""
     if TECHNICAL not in sheets:
         return []
-    texts: dict[str, str] = {}
+    texts: dict[object, str] = {}
     for title, number, text in (tuple(row[:3]) for row in sheets[TECHNICAL][3:] if row and row[0] is not None):
         if not isinstance(text, str) or not text.startswith("json ") or (number == 1) == (title in texts):
             raise _damaged(file, TECHNICAL)
@@ -53,13 +55,13 @@ def workbook_tables(sheets: Mapping[str, Rows], file: Path) -> list[pa.Table]:
     return found
 
 
-def _damaged(file: Path, title: str) -> DataError:
+def _damaged(file: Path, title: object) -> DataError:
     return DataError(
         f"{file}: sheet {title!r} is not as discreet wrote it; write the release again, or save one table as CSV"
     )
 
 
-def _table(rows: Rows, place: Mapping[str, Any], note: Mapping[str, Any]) -> pa.Table:
+def _table(rows: Rows, place: JsonObject, note: JsonObject) -> pa.Table:
     """Return the columns of a table that stands on a sheet."""
     down, across, flagged = place["rows"], place["columns"], bool(place["flagged"])
     stated, measures = place.get("statistics", {}), place.get("measures", [])
@@ -116,9 +118,7 @@ def _statistic(item: object, decimals: int | None, place: Mapping[str, object]) 
     return None if text == place["unpublished"] else text
 
 
-def _columns(
-    cells: Sequence[_Cell], names: Sequence[str], place: Mapping[str, Any], note: Mapping[str, Any]
-) -> pa.Table:
+def _columns(cells: Sequence[_Cell], names: Sequence[str], place: JsonObject, note: JsonObject) -> pa.Table:
     """Return figures as the columns of a Parquet file of the release, in the order of their codes."""
     order = [names.index(name) for name in note["dimensions"]]
     coded = np.array([cell.codes for cell in cells], np.int64)[:, order]
@@ -144,8 +144,8 @@ def _columns(
 
 
 def _figure(
-    item: Any, flag: str, place: Mapping[str, Any], kinds: Sequence[Kind], decimals: int
-) -> tuple[Any, Any, Any, int]:
+    item: object, flag: str, place: JsonObject, kinds: Sequence[Kind], decimals: int
+) -> tuple[float | None, float | None, float | None, int]:
     """Return a figure, or the ends of its interval, and the number of its kind."""
     symbols = place["symbols"]
     if isinstance(item, int | float) and not isinstance(item, bool):
@@ -163,5 +163,7 @@ def _figure(
     return None, low, high, kind
 
 
-def _text(cell: Any) -> str:
+def _text(cell: object) -> str:
+    if cell is not None and not isinstance(cell, str):
+        raise TypeError
     return "" if cell is None else armed(cell)

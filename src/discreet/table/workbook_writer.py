@@ -16,18 +16,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from discreet.core.errors import LimitError, RequestError, require
 from discreet.core.formula_texts import defused
+from discreet.core.numerics import IntArray
 from discreet.core.text import decimal_text
 from discreet.table.arrow_files import plain_item
 from discreet.table.figures import Figures
 from discreet.table.kinds import SUPPRESSED
 from discreet.table.presentation import Presentation
 from discreet.table.workbook_reader import TECHNICAL
+
+if TYPE_CHECKING:
+    from openpyxl.worksheet.worksheet import Worksheet
 
 CHUNK = 30_000
 """The most characters of a note in one cell; a cell holds 32,767."""
@@ -117,7 +121,7 @@ class WorkbookSheet:
                 raise RequestError(f"{text[:40]!r} cannot be written into a cell of Excel; rename it, or write .csv")
         return found
 
-    def place(self) -> dict[str, Any]:
+    def place(self) -> dict[str, object]:
         """Return what a reader of the sheet needs to know."""
         return {
             "sheet": self.title,
@@ -206,7 +210,7 @@ def _number(part: Figures, row: int) -> int | float:
     return value if not part.decimals else float(decimal_text(value, part.decimals))
 
 
-def _combinations(part: Figures, names: Sequence[str]) -> tuple[list[tuple[int, ...]], Any]:
+def _combinations(part: Figures, names: Sequence[str]) -> tuple[list[tuple[int, ...]], IntArray]:
     """Return the combinations of codes along some dimensions, in their order, and which each figure has."""
     if not names:
         return [()], np.zeros(len(part), np.int64)
@@ -313,7 +317,9 @@ class _Book:
         properties = self.book.properties
         properties.creator, properties.created, properties.modified = "discreet", MADE, MADE
 
-    def add(self, title: str, lines: Sequence[Sequence[object]], *, bold: Sequence[int], decimals: int = 0) -> Any:
+    def add(
+        self, title: str, lines: Sequence[Sequence[object]], *, bold: Sequence[int], decimals: int = 0
+    ) -> Worksheet:
         """Add a sheet; texts stay texts, whatever they begin with."""
         from openpyxl.styles import Font
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from discreet.core.errors import DataError
 
-Row: TypeAlias = tuple[Any, ...]
+Row: TypeAlias = tuple[object, ...]
 
 
 @dataclass(frozen=True)

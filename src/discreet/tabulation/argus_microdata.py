@@ -1,4 +1,4 @@
-"""Records as τ-ARGUS reads them: fixed places (``.asc``) or separated (``.csv``), described by an ``.rda`` file."""
+"""Records as τ-ARGUS reads them: fixed width (``.asc``) or separated (``.csv``), described by an ``.rda`` file."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def read_microdata(path: str | Path, rda: str | Path | None = None, *, encoding:
         rows = _fixed(text, file, metadata)
     else:
         rows, _ = metadata.rows(text, file)
-        # Some programs write the names first; τ-ARGUS itself wants none.
+        # Some programs write a header; τ-ARGUS itself expects none.
         if rows and [field.strip().lower() for field in rows[0]] == [name.lower() for name in names]:
             del rows[0]
     columns: dict[str, object] = {}
@@ -75,7 +75,7 @@ def read_microdata(path: str | Path, rda: str | Path | None = None, *, encoding:
 
 
 def _fixed(text: str, file: Path, metadata: Metadata) -> list[list[str]]:
-    """Cut lines at the places of the variables."""
+    """Cut lines into the fields of the variables."""
     rows = []
     for number, line in enumerate(text.splitlines(), start=1):
         if not line.strip():

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.files import write_text
-from discreet.core.numerics import FloatArray, IntArray, first_true
+from discreet.core.numerics import FloatArray, IntArray, NumberArray, first_true
 from discreet.table.arrow_files import errors_of
 from discreet.table.axis import Axis
 from discreet.table.figures import Figures, families_of
@@ -26,14 +26,14 @@ from discreet.tabulation.rda import Metadata, Variable, read_rda, text_of
 STATUSES = {"S": "safe", "U": "sensitive", "E": "empty", "P": "protected", "M": "secondary"}
 
 MOST_DECIMALS = 15
-"""The most decimals that floating-point numbers can have."""
+"""The most decimals that a figure of a floating-point number can have."""
 HIDDEN = ("U", "M")
 """The statuses of primary and secondary suppressions."""
 
 
 @dataclass(frozen=True, eq=False)
 class TabularFile:
-    """The cells of a ``.tab`` file, with what else τ-ARGUS keeps of each: status, cost and protection levels."""
+    """The cells of a ``.tab`` file, with what τ-ARGUS stores about each: status, cost and protection levels."""
 
     tabulation: Tabulation
     status: tuple[str, ...] | None
@@ -138,8 +138,8 @@ def _margins(axes: tuple[Axis, ...], cells: IntArray) -> tuple[tuple[str, ...], 
 
 
 def _check_sums(tabulation: Tabulation, file: Path, responses: list[Variable]) -> None:
-    """Compare every margin that is given with the sum of its cells along each dimension."""
-    figures: list[tuple[str, Any, float]] = [("frequency", tabulation.records, 0.0)]
+    """Compare every given margin with the sum of its cells along each dimension."""
+    figures: list[tuple[str, NumberArray, float]] = [("frequency", tabulation.records, 0.0)]
     for variable, response in zip(responses, tabulation.responses, strict=True):
         figures.append((variable.name, response.sums, 0.5 * 10.0 ** -_stated_decimals(variable)))
     for axis, children, rows, slot in families_of(tabulation):
@@ -158,7 +158,7 @@ def _check_sums(tabulation: Tabulation, file: Path, responses: list[Variable]) -
 
 
 def _recomputed(tabulation: Tabulation) -> Tabulation:
-    """Return the table with each margin the sum of its cells; along the last dimension, sums of sums are right."""
+    """Return the table with each margin recomputed from its cells, one dimension after the other."""
     columns = [tabulation.records.astype(np.float64), *(response.sums.copy() for response in tabulation.responses)]
     columns += [largest.total.copy() for largest in tabulation.contributors.largest]
     for _, _, rows, slot in families_of(tabulation):
@@ -190,7 +190,7 @@ def inspect_tab(
     encoding: str = "utf-8",
     recompute: bool = False,
 ) -> Inspection:
-    """Say what a ``.tab`` file holds, which figures its statuses leave unpublished, and, if asked, those published."""
+    """Describe a ``.tab`` file: its contents, the figures its statuses suppress, and on request the published ones."""
     file = Path(path)
     found = read_tab(file, rda, encoding=encoding, recompute=recompute)
     table = found.tabulation
@@ -234,7 +234,7 @@ def write_tab(
         path: the ``.tab`` file; the others are written beside it.
         response: the magnitude to write; the only one by default, the counts if there is none.
         sensitive: true at cells that get the status U, as rules find them; without it no status is written.
-        status: the letter of every cell's status, where there are more than these.
+        status: the letter of every cell's status, where there are statuses other than U.
         lower: the lower protection levels.
         upper: the upper protection levels.
         separator: what separates the fields.
@@ -253,7 +253,7 @@ def write_tab(
     at = tabulation.response(response) if tabulation.responses else None
     value = tabulation.records if at is None else tabulation.responses[at].sums
     name = "Freq_Value" if at is None else tabulation.responses[at].name
-    columns: list[tuple[str, list[str], Any]] = [
+    columns: list[tuple[str, list[str], Iterable[str | float]]] = [
         (name, ["<NUMERIC>", f"<DECIMALS> {_decimals(value)}"], value),
         ("Freq", ["<FREQUENCY>"], tabulation.records),
     ]
@@ -298,7 +298,7 @@ def _decimals(values: object) -> int:
     return 6
 
 
-def _figure(value: Any) -> str:
+def _figure(value: str | float) -> str:
     if isinstance(value, str):
         return str(value)
     number = float(value)

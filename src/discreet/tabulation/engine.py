@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
@@ -14,14 +14,16 @@ from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import pyarrow as pa
 
 MOST = 10_000_000
-"""The most entries of respondents that are kept with a tabulation: a round choice, up to 1 GB of memory."""
+"""The most entries of respondents kept with a tabulation: a round choice, up to 1 GB of memory."""
 
 
 class Run(NamedTuple):
-    """How an engine runs: the memory it may use, its threads, and who is told how far it is."""
+    """How an engine runs: the memory it may use, its threads, and the callback for progress."""
 
     memory: str
     workers: int | None
@@ -29,7 +31,7 @@ class Run(NamedTuple):
 
 
 class EngineSession(AbstractContextManager["EngineSession"], Protocol):
-    """An engine at work on some records; it is closed when the work is over."""
+    """An engine at work on some records; close it when the work is done."""
 
     name: str
     dropped: int
@@ -49,7 +51,7 @@ class EngineSession(AbstractContextManager["EngineSession"], Protocol):
         self.close()
 
     def close(self) -> None:
-        """Let go of whatever the work needed."""
+        """Release whatever the work needed."""
         return None
 
     def labels(self) -> Sequence[Sequence[Key]]:
@@ -58,15 +60,15 @@ class EngineSession(AbstractContextManager["EngineSession"], Protocol):
     def place(self, column: str, code: str | None) -> str:
         """Name the file and row of the first record with a code in a column, for messages."""
 
-    def cells(self, plan: Plan) -> Mapping[str, Any]:
+    def cells(self, plan: Plan) -> Mapping[str, npt.NDArray[np.generic]]:
         """Return the figures of all cells, in columns named as in a tabulation's file, sorted by ``cell``."""
 
     def respondents(self, plan: Plan) -> pa.Table | None:
         """Return who is in which cell of the full cross, as an Arrow table; None if there are more than MOST entries.
 
         It has the columns ``unit`` (the holding as "holding H", or the contributor), ``leaf0``, ``leaf1``, … (a node of
-        each axis), ``records``, and ``sum0``, ``sum1``, … (one for each response). It is asked for once the cells are
-        there, where the records name their contributors.
+        each axis), ``records``, and ``sum0``, ``sum1``, … (one for each response). It is called after the cells have
+        been computed, where the records name their contributors.
         """
 
 
@@ -94,7 +96,7 @@ ENGINES: Registry[Engine] = Registry(
 
 
 def check_columns(source: Source, spec: TableSpec, names: Sequence[str]) -> None:
-    """Refuse a specification that names columns which are not there."""
+    """Refuse a specification that names columns which do not exist."""
     for column, role in spec.roles():
         if column not in names:
             raise RequestError(f"{source.shown}: there is no {role} column {column!r}; {nearest(column, list(names))}")
@@ -107,7 +109,7 @@ def check_types(
     is_code: Callable[[str], bool],
     is_number: Callable[[str], bool],
 ) -> None:
-    """Refuse columns that are not there, codes that are neither texts nor integers, and magnitudes of other types."""
+    """Refuse missing columns, codes that are neither texts nor integers, and magnitudes that are not numbers."""
     check_columns(source, spec, list(types))
     for column in (column for dimension in spec.dimensions for column in dimension.columns):
         if not is_code(types[column]):

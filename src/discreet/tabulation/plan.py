@@ -1,4 +1,4 @@
-"""The way from codes to cells: which nodes each code's records add to, and which groupings make all cells."""
+"""From codes to cells: which nodes each code's records add to, and which groupings produce all cells."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ Place: TypeAlias = Callable[[str, str | None], str]
 
 @dataclass(frozen=True, eq=False)
 class AxisMap:
-    """An axis, and for the codes that records have the nodes that they add to.
+    """An axis, and the nodes that each code of the records adds to.
 
-    ``keys`` are the codes as the records have them; ``leaf`` is the node of each; ``levels`` has, for each level of
+    ``keys`` are the codes as they stand in the records; ``leaf`` is the node of each; ``levels`` has, for each level of
     the hierarchies, the node of each at that level, -1 where there is none.
     """
 
@@ -56,7 +56,7 @@ class Plan:
 
 
 def make_plan(spec: TableSpec, labels: Sequence[Sequence[Key]], place: Place) -> Plan:
-    """Join the codes that records have with the hierarchies."""
+    """Join the codes of the records with the hierarchies."""
     maps = tuple(
         _axis_map(dimension, keys, spec.missing, place) for dimension, keys in zip(spec.dimensions, labels, strict=True)
     )
@@ -90,7 +90,7 @@ def _axis_map(dimension: DimensionSpec, keys: Sequence[Key], missing: Missing, p
                 "drop)"
             )
         rows.append((MISSING,) if lost else key)
-    # The finest code of nested columns is the last that is given.
+    # The finest code of nested columns is the last one given.
     own = [next(code for code in reversed(row) if code not in (None, "")) for row in rows]
     trees = _hierarchies(dimension, rows, own, place)
     axis = Axis(dimension.name, tuple(trees))

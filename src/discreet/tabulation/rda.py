@@ -26,7 +26,7 @@ ROLES = {
     "HOLDING": "holding",
     "REQUEST": "request",
 }
-"""What the keywords make of a variable; one that is only numeric is a response."""
+"""The role that each keyword gives a variable; one that is only numeric is a response."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class Variable:
 
 @dataclass(frozen=True)
 class Metadata:
-    """The variables of a data file in order, and what separates them; None for fixed places."""
+    """The variables of a data file in order, and their separator; None for fixed width."""
 
     file: Path
     separator: str | None
@@ -88,7 +88,7 @@ class Metadata:
         return rows, lines
 
     def plain(self, text: str) -> str:
-        """Return a number with a decimal point, which may be written with a comma if that separates no fields."""
+        """Return a number with a decimal point; a comma is read as one where it does not separate fields."""
         return text.strip() if self.separator == "," else text.strip().replace(",", ".")
 
     def hierarchy(self, variable: Variable, encoding: str = "utf-8") -> Hierarchy | Prefixes | None:
@@ -166,7 +166,7 @@ def _keywords(words: list[str]) -> list[tuple[str, list[str]]]:
 def _variable(line: str, words: list[str], separator: str | None, file: Path, number: int) -> Variable:
     rest = words[1:]
     if separator is not None:
-        # A bare number is the width of the field, which a separator makes superfluous.
+        # A bare number is the width of the field, which does not matter where there is a separator.
         return Variable(words[0], missing=tuple(word for word in rest if f'"{word}"' in line))
     if len(rest) < 2 or not (rest[0].isdecimal() and rest[1].isdecimal()):
         raise DataError(

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import glob
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from discreet.core.errors import DataError, RequestError
-from discreet.table.arrow_files import CsvText, decoded, line_of, numbered_rows, plain_encoding
+from discreet.table.arrow_files import CsvText, Frame, decoded, line_of, numbered_rows, plain_encoding
 
 Kind: TypeAlias = Literal["csv", "parquet", "arrow", "database", "relation", "spark"]
 KINDS: dict[str, Kind] = {
@@ -22,7 +22,7 @@ KINDS: dict[str, Kind] = {
     ".db": "database",
 }
 HEAD = 1 << 20
-"""The bytes in which a header is looked for: a round choice, far more than any header has."""
+"""The bytes searched for a header: a round choice, far more than any header has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Source:
 
     kind: Kind
     paths: tuple[Path, ...] = ()
-    native: Any = None
+    native: Frame = None
     query: str | None = None
     encoding: str = "utf-8"
     delimiter: str | None = None
@@ -60,8 +60,8 @@ def source_of(
 ) -> Source:
     """Recognise what was given as records: a path, several, a pattern, a frame or a relation.
 
-    A database file needs a table or a query; encoding, delimiter and decimal sign are those of CSV files, the last
-    found from the numbers themselves if it is not given.
+    A database file needs a table or a query; encoding, delimiter and decimal sign apply to CSV files, and the last
+    is inferred from the numbers if it is not given.
     """
     if decimal not in (".", ",", None):
         raise RequestError(f"decimal is {decimal!r}; it is '.' or ','")
@@ -131,7 +131,7 @@ def _check_readable(path: Path) -> None:
 
 
 def csv_head(source: Source, path: Path) -> tuple[list[str], str, int]:
-    """Return the header of a CSV file, what separates its columns, and the number of empty lines before it."""
+    """Return the header of a CSV file, its delimiter, and the number of empty lines before it."""
     with path.open("rb") as stream:
         content = stream.read(HEAD)
     line = content.lstrip(b"\r\n")
@@ -144,7 +144,7 @@ def columns_of(records: object, *, encoding: str = "utf-8", delimiter: str | Non
     """Return the names of the columns of records in a frame, or in a CSV or Parquet file; none of others."""
     source = source_of(records, encoding=encoding, delimiter=delimiter) if isinstance(records, str | Path) else None
     if source is None:
-        names: Any = getattr(records, "column_names", None) or getattr(records, "columns", ())
+        names: Iterable[object] = getattr(records, "column_names", ()) or getattr(records, "columns", ())
         return [str(name) for name in names]
     if source.kind == "csv":
         return csv_head(source, source.paths[0])[0]
@@ -156,7 +156,7 @@ def columns_of(records: object, *, encoding: str = "utf-8", delimiter: str | Non
 
 
 def utf8_copy(path: Path, encoding: str, target: Path) -> Path:
-    """Check that a file is in its encoding throughout; return it, or a copy in UTF-8 if it is in another one."""
+    """Check that a whole file is in the stated encoding; return it, or a copy in UTF-8 if that is another one."""
     plain = plain_encoding(encoding) != encoding
     with path.open("rb") as stream, nullcontext() if plain else target.open("wb") as copy:
         for text in decoded(iter(lambda: stream.read(1 << 24), b""), path, encoding):

@@ -15,11 +15,11 @@ Missing: TypeAlias = Literal["error", "category", "drop"]
 Negative: TypeAlias = Literal["absolute", "error"]
 MarginsWanted: TypeAlias = Literal["all"] | int | Sequence[Sequence[str]]
 KEYS = 2**32
-"""How many record keys there are, where that is not said."""
+"""The default range of record keys."""
 LARGEST_KEY = 2**53
-"""Keys below this are exact in every engine, and fractions are taken as integer numbers of such parts."""
+"""Keys below this are exact in every engine; fractions become integer multiples of its reciprocal."""
 MISSING = "Missing"
-"""The code of the records whose category is missing, where they are tabulated."""
+"""The code of records whose category is missing, where these are tabulated."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class DimensionSpec:
         name: the dimension's name.
         columns: nested columns of the records, the coarsest first; by default one column of the dimension's name.
         hierarchies: trees over the codes; the nested columns are one on their own.
-        missing: codes that mean that the category is not known; an empty one always does.
+        missing: codes that mean that the category is unknown; an empty one always does.
         total: the code of the total.
         outside: codes that no hierarchy has are an error, or are placed directly under the total.
     """
@@ -52,7 +52,7 @@ class DimensionSpec:
 
 @dataclass(frozen=True)
 class ResponseSpec:
-    """A magnitude to add up, and the shadow variable by which the rules judge it, if that is another one."""
+    """A magnitude to add up, and the shadow variable by which the rules judge it, if there is one."""
 
     name: str
     shadow: str | None = None
@@ -70,7 +70,7 @@ class TableSpec:
     Args:
         dimensions: how the records are classified.
         responses: the magnitudes to add up; none for a table of counts.
-        alone: every record is somebody else's, whatever other columns look like; so says a contributor of no name ("").
+        alone: every record has a different contributor, whatever other columns suggest; ``contributor=""`` says so.
         estimates: add up the weight times the magnitude, or the weight itself if there is none, rounded to two decimals
             for every record, which makes margins add up exactly; contributions are such products too.
         key: the column of record keys, which are added up in every cell modulo their range.
@@ -131,7 +131,7 @@ class TableSpec:
 
     @property
     def finest(self) -> tuple[tuple[str, ...], ...]:
-        """The margins that no other one is a margin of; everything else adds up from them."""
+        """The margins that are margins of no other one; all the rest add up from them."""
         return tuple(m for m in self.crossed if not any(set(m) < set(other) for other in self.crossed))
 
     @property
@@ -156,7 +156,7 @@ class TableSpec:
         return self.magnitudes if self.weight is None else (*self.magnitudes, self.weight)
 
     def roles(self) -> Iterator[tuple[str, str]]:
-        """Yield the columns that are needed, each with what it is for."""
+        """Yield the columns that are needed, each with its role."""
         for dimension in self.dimensions:
             for column in dimension.columns:
                 yield column, "dimension"
@@ -177,7 +177,7 @@ def _check(what: str, given: object, allowed: tuple[str, ...]) -> None:
 
 
 def _margins(wanted: MarginsWanted, names: list[str]) -> tuple[tuple[str, ...], ...]:
-    """List margins in one order, from the grand total to the full cross."""
+    """List margins in a fixed order, from the grand total to the full cross."""
     if isinstance(wanted, bool) or (isinstance(wanted, str) and wanted != "all"):
         raise RequestError(f"margins is {wanted!r}; it is 'all', a number of dimensions, or a list of lists of names")
     if isinstance(wanted, str | int):

@@ -1,4 +1,4 @@
-"""Records to a tabulation, by the engine asked for."""
+"""Records to a tabulation, by the chosen engine."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SPECIFIED = ("value", "contributor", "holding", "weight", "shadow", "estimates",
 
 
 class Options(TypedDict, total=False):
-    """What :func:`tabulate` documents: the fields of a specification, how files are read, how the engine runs."""
+    """The options that :func:`tabulate` documents: what to tabulate, how files are read, how the engine runs."""
 
     value: str | Sequence[str] | None
     contributor: str | None
@@ -71,7 +71,7 @@ class Options(TypedDict, total=False):
 def tabulate(records: object, by: TableSpec | By, **options: Unpack[Options]) -> Tabulation:
     """Count and add up records by the dimensions named, with every margin and the largest contributions to each cell.
 
-    The result holds all that the sensitivity rules need: the records are not needed again.
+    The result holds everything that the sensitivity rules need, so the records are not needed again.
 
     Args:
         records: a CSV, Parquet or DuckDB file, several files or a pattern; a pandas, polars or Arrow frame; a DuckDB
@@ -80,27 +80,27 @@ def tabulate(records: object, by: TableSpec | By, **options: Unpack[Options]) ->
         options: any of these keywords.
 
     - ``value``: the magnitudes to add up.
-    - ``contributor``: the column that says whose record it is. By default every record is a contributor of its own, and
-      records with a column that looks as if it said whose they are, and repeats itself, are refused; ``""`` says that
-      each is somebody else's.
-    - ``holding``: the column that says which holding a contributor belongs to; empty if it belongs to none.
+    - ``contributor``: the column that names the respondent of each record. By default every record counts as another
+      respondent, but records with a column that looks like such a name and has repeated entries are refused; ``""``
+      says that each record is indeed another respondent's.
+    - ``holding``: the column that names the holding a contributor belongs to; empty if it belongs to none.
     - ``weight``: the column of sampling weights.
-    - ``estimates``: add up the weight times the magnitude, or the weights, in place of the plain figures: what is
-      published of a survey. Without it the weights are kept beside them, for the rules, and nothing can be published
-      from the result.
-    - ``shadow``: the column by which the rules judge the magnitudes, if that is another one.
+    - ``estimates``: add up the weight times the magnitude, or the weights, in place of the plain figures, as
+      surveys publish. Without it the weights are kept beside the plain figures, for the rules, and nothing can be
+      published from the result.
+    - ``shadow``: the column by which the rules judge the magnitudes, if it is a different one.
     - ``hierarchies``: for a dimension a :class:`Hierarchy`, a file of one, :class:`Prefixes`, or a list of these.
-    - ``missing_codes``: for a dimension the codes that mean that the category is not known.
+    - ``missing_codes``: for a dimension the codes that mean that the category is unknown.
     - ``missing``: records whose category is missing are an ``"error"``, get a ``"category"``, or ``"drop"`` out.
     - ``outside``: codes that no hierarchy has are an ``"error"``, or are placed directly under the ``"total"``.
     - ``negative``: negative contributions count by their ``"absolute"`` value in the rules, or are an ``"error"``.
-    - ``margins``: which dimensions are crossed: ``"all"`` subsets, those of at most so many dimensions, or a list.
+    - ``margins``: which dimensions are crossed: ``"all"`` subsets, those of up to a number of dimensions, or a list.
     - ``top``: how many of the largest contributions to keep, by default 2.
     - ``total``: the code of the totals.
     - ``engine``: ``"duckdb"`` (the default), ``"spark"`` (the default for a Spark DataFrame) or ``"reference"``.
     - ``table``, ``query``: the table of a DuckDB database file, or the query to run on it.
-    - ``encoding``, ``delimiter``, ``decimal``: of CSV files; the delimiter is found from the header if it is not given,
-      the decimal sign from the numbers.
+    - ``encoding``, ``delimiter``, ``decimal``: of CSV files; the delimiter is inferred from the header if it is not
+      given, the decimal sign from the numbers.
     - ``memory``: how much memory the embedded engine may use before it works on disk.
     - ``workers``: threads of the embedded engine; one per core by default.
     - ``progress``: called as the work advances.
@@ -119,14 +119,14 @@ def tabulate_keyed(
 ) -> tuple[Tabulation, IntArray]:
     """Tabulate records that have keys, and add the keys up in every cell, modulo their range.
 
-    A cell's key depends on who is in it and on nothing else: the same people have the same key in every table.
+    A cell's key depends only on who is in it: the same people have the same key in every table.
 
     Args:
         records: as for :func:`tabulate`.
         by: the columns that classify.
         key: the column of record keys.
         key_range: keys are integers from 0 to below this, or fractions between 0 and 1 if it is 1; these are taken as
-            integer multiples of 2⁻⁵³, which makes the order of adding irrelevant.
+            integer multiples of 2⁻⁵³, which makes the order of addition irrelevant.
         options: as for :func:`tabulate`, but Spark adds up no keys.
 
     >>> import pandas as pd
@@ -207,7 +207,7 @@ def _specification(
     outside: Outside = "error",
     **rest: Any,
 ) -> TableSpec:
-    """Put the arguments of the short form together."""
+    """Build a specification from the arguments of the short form."""
     given: list[str | DimensionSpec] = [by] if isinstance(by, str) else list(by)
     if isinstance(by, Mapping):
         given = [DimensionSpec(n, (c,) if isinstance(c, str) else tuple(c)) for n, c in by.items()]
@@ -237,7 +237,7 @@ def _specification(
 
 
 def trees_of(given: object, total: str) -> list[Hierarchy | Prefixes]:
-    """Return hierarchies, read from files where they are named by them."""
+    """Return hierarchies, read from a file where a file is named."""
     if given is None:
         return []
     found: list[Hierarchy | Prefixes] = []

@@ -1,8 +1,8 @@
-"""Records of one person in several rows, if nobody says whose they are.
+"""Several records of one person, in files that do not say whose each record is.
 
-Rules count people and firms. If every row is taken for another person, ten visits of one patient are ten patients, and
-a cell of one person seems large enough. So a column that looks as if it said whose a record is, and repeats itself, is
-named as the contributor, or you say that every row is somebody else's.
+Rules count people and firms. If every row counted as another person, ten visits of one patient would be ten patients,
+and a cell of one person would seem large enough. So if a column looks like an identifier and has repeated entries, you
+must name it as the contributor, or say that every row is another person's.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ WHO = (
     "establishment|farm|client|customer|claimant|taxpayer|donor|participant"
 )
 ALSO = "resident|citizen|member|worker|business|case|unit|subject|user|offender|victim|applicant|entity|legal[ _-]?unit"
-"""Words that as a name of their own mean something else more often."""
+"""Words that, alone, usually mean something else."""
 MARK = "id|ident|identifier|pseudonym"
 NUMBER = f"{MARK}|no|nr|num|number|code|ref|reference|key"
 BARE = re.compile(WHO, re.IGNORECASE)
-"""Names that may be those of persons or firms, or say of which kind these are."""
+"""Columns of these names may hold persons or firms, or only their kinds."""
 NAMED = re.compile(
     rf"(?:unique[ _-]?)?(?:{WHO}|{ALSO}|nhs|vat|tax)[ _-]?(?:{NUMBER})|id[ _-]?(?:{WHO}|{ALSO})|(?:{MARK})|u?uid|guid|"
     "pid|siren|siret|ssn|nino|duns|lei",
@@ -31,12 +31,12 @@ NAMED = re.compile(
 )
 """Names that say whose a record is."""
 OFTEN = 20
-"""A column of a bare name with more rows for each entry is taken for a category, such as kinds of firms: a round
-choice."""
+"""A column of such a name with more rows than this for each entry is taken for a category, such as kinds of firms: a
+round choice."""
 
 
 def suspects(names: Iterable[str], spec: TableSpec) -> list[str]:
-    """Return the columns that may say whose records are, if nobody said it.
+    """Return the columns that may say whose each record is, where the specification does not.
 
     >>> from discreet.tabulation.spec import DimensionSpec
     >>> spec = TableSpec((DimensionSpec("ward"),))
@@ -49,20 +49,20 @@ def suspects(names: Iterable[str], spec: TableSpec) -> list[str]:
 
 
 def like_whose(names: Iterable[str], taken: Collection[str]) -> list[str]:
-    """Return the columns, other than those taken for something else, that may say whose records are."""
+    """Return the columns without another role that may say whose each record is."""
     free = (name for name in names if name not in taken)
     return [name for name in free if NAMED.fullmatch(name.strip()) or BARE.fullmatch(name.strip())]
 
 
 def refuse_repeated(shown: str, column: str, rows: int, different: int, *, kept: bool = False) -> None:
-    """Refuse records of which several may be one person's.
+    """Refuse records if several may be one person's.
 
     Args:
         shown: how messages name the records.
-        column: what may say whose they are.
-        rows: the records that it is not empty in.
-        different: its different entries.
-        kept: records are kept one by one, so a person must have one.
+        column: the column that may say whose they are.
+        rows: the number of records in which it is not empty.
+        different: the number of its distinct entries.
+        kept: records are kept one by one, so a person must have only one.
     """
     often = rows > OFTEN * different and not NAMED.fullmatch(column.strip())
     if different < rows and not often:

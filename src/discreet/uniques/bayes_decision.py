@@ -42,7 +42,7 @@ class BayesTest(Result):
         return np.where(self.unique, self.c * (1.0 - self.q), self.b * self.q)
 
     def reason(self, index: int) -> str:
-        """Say in words why the sample unique at this place of ``cells`` was decided as it was."""
+        """Explain the decision about the sample unique at this index of ``cells``."""
         q = float(self.q[index])
         accept, reject = self.c * (1.0 - q), self.b * q
         if self.unique[index]:

@@ -20,8 +20,8 @@ from discreet.uniques.urn import Urn
 
 UNBOUNDED = np.int64(2**62)
 _RARE = 1e-7
-"""The rarest outside that is taken as a difference: 9 of 16 digits are left of it. Below, the sum over cells is off by
-the square at most and so has 7 digits or more."""
+"""An outside at least this likely is computed as a difference, which keeps 9 of 16 digits. A rarer one is the sum over
+cells, which is off by at most the square and so keeps 7 digits or more."""
 
 
 class BoundedCells(NamedTuple):
@@ -99,7 +99,7 @@ class CountBounds:
 
     @property
     def bounded(self) -> IntArray:
-        """Where there are bounds, among the non-empty cells and then the empty ones."""
+        """Which cells are bounded: the non-empty ones, then the empty ones."""
         low, high = np.concatenate([self.low, self.empty_low]), np.concatenate([self.high, self.empty_high])
         return np.flatnonzero((low > 0) | (high < UNBOUNDED))
 
@@ -204,7 +204,7 @@ def mix(parts: Sequence[tuple[float, UntouchedLaw]]) -> UntouchedLaw:
 
 
 def _sum(parts: Sequence[tuple[float, UntouchedLaw]]) -> tuple[int, FloatArray]:
-    """Add multiples of laws up over the support that they have together."""
+    """Add multiples of laws over their joint support."""
     start = min(law.start for _, law in parts)
     total = np.zeros(max(law.start + law.pmf.size for _, law in parts) - start)
     for factor, law in parts:

@@ -29,11 +29,11 @@ from discreet.uniques.urn import Urn
 ComplexArray = npt.NDArray[np.complex128]
 
 BUDGET = 150_000_000
-"""Function values that are computed before an exact law is given up, about ten seconds."""
+"""The most function values that an exact law may take: about ten seconds."""
 _TERMS = 20_000
-"""Different counts of one cell that are added up: a round choice; the work is its product with the frequencies."""
+"""The most counts of one cell that are summed: a round choice; the work is this times the number of frequencies."""
 _ALTERNATING = 400
-"""Alternating terms that are added up: where more of them matter, no digits are left."""
+"""The most alternating terms that are summed: where more of them matter, cancellation leaves no digits."""
 _NEGLIGIBLE = -44.0  # log of 1e-19, below what float64 can add to 1
 
 
@@ -102,7 +102,7 @@ def restricted_law(urn: Urn, groups: Sequence[CellGroup], *, counting: bool = Tr
 
 
 def _bound(group: CellGroup, balls: int) -> int | None:
-    """An upper bound that can matter; a lower bound above 1 needs a finite sum, hence an upper one too."""
+    """The upper bound if it can bind; a lower bound above 1 needs a finite sum, and so an upper bound too."""
     high = group.high if group.high is not None and group.high < balls else None
     return balls if high is None and group.low > 1 else high
 
@@ -225,7 +225,7 @@ class _Factor:
 
 @dataclass(frozen=True)
 class _Convolution:
-    """Everything that is multiplied, on a circle where M balls are expected."""
+    """All factors, on a circle where M balls are expected."""
 
     urn: Urn
     parts: list[_Factor]
@@ -238,7 +238,7 @@ class _Convolution:
     def prepare(cls, urn: Urn, groups: list[CellGroup]) -> _Convolution | None:
         """Choose the circle on which the restricted cells expect M balls; None when M cannot be reached."""
         rest = urn.total - sum(group.count * group.weight for group in groups)
-        rest = 0.0 if rest < 1e-12 * urn.total else rest  # what rounding leaves is not a cell
+        rest = 0.0 if rest < 1e-12 * urn.total else rest  # a remainder of rounding error is not a cell
         bounded = rest == 0 and all(group.high is not None for group in groups)
         highest = sum(group.count * group.high for group in groups if group.high is not None)
         if sum(group.count * group.low for group in groups) > urn.balls or (bounded and highest < urn.balls):
@@ -271,7 +271,7 @@ class _Convolution:
         return cls(urn, parts, rest, circle, mass, spread)
 
     def solve(self, settled: int, counting: bool) -> UntouchedLaw:
-        """Read the coefficients off and scale them by the unrestricted law."""
+        """Read off the coefficients and scale them by the unrestricted law."""
         period = self._period()
         angle, phase = self._nodes(period)
         change = self.circle.change(angle)
@@ -296,7 +296,7 @@ class _Convolution:
         return UntouchedLaw(log_probability, start + settled, pmf)
 
     def _period(self) -> int:
-        """How far apart aliases lie: beyond it the sum of the counts has no probability worth adding."""
+        """The spacing of aliases: farther out, the sum of the counts has negligible probability."""
         heavy = self.urn.reinforced and not self.circle.bounded
         tail = -1.0 / self.circle.log_t if heavy else 1.0
         span = 12.0 * np.sqrt(self.spread) + 48.0 * (tail + 1.0)
@@ -357,7 +357,7 @@ def _count(fixed: ComplexArray, free: list[_Free]) -> tuple[int, FloatArray]:
         for one in free:
             logs = logs + one.count * log1p_complex(one.along + one.q * y_minus_1)
         spectrum[k : k + turn.size] = np.exp(logs).sum(axis=1) * np.exp(-1j * turn * start)
-        # The transform of a bell-shaped law dies out and stays out; short windows are computed in full.
+        # The transform of a bell-shaped law decays and stays negligible; short windows are computed in full.
         if width > 2048 and np.abs(spectrum[k : k + turn.size]).max() < 1e-17 * abs(spectrum[0]):
             break
         spent += turn.size * fixed.size * len(free)
@@ -382,7 +382,7 @@ def rare_law(urn: Urn, group: CellGroup) -> UntouchedLaw:
     (0, [1.0, 0.0])
     """
     s = group.count
-    # A set of cells that is everything there is cannot stay untouched once a ball falls; the urn knows.
+    # Cells that make up the whole urn cannot stay untouched once a ball falls; the urn knows.
     j = np.arange(min(s, _ALTERNATING) + 1)
     choose = log_gamma(s + 1.0) - log_gamma(j + 1.0) - log_gamma(s - j + 1.0)
     logs = choose + urn.log_miss(np.minimum(j * group.weight, urn.total))

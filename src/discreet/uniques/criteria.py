@@ -90,8 +90,8 @@ def criteria(counts: FloatArray, rate: FloatArray, fraction: FloatArray) -> tupl
     scatter more than Poisson ones, which is what a model that lacks interactions leaves behind. Under the model
     both sums have mean 0 and are uncorrelated (the third central moment of a Poisson count is its mean), with
     Var(f−μ) = μ and Var((f−μ)²−f) = 2μ², so v = Σ A²μ + 2C²μ² with μ = πλ̂; the robust form is the sum of the
-    squared terms. That λ̂ is fitted to the same counts is left out of account, as in the paper; it pulls B̂
-    below 0 when parameters are many.
+    squared terms. That λ̂ is fitted to the same counts is ignored, as in the paper; it pulls B̂ below 0 when
+    there are many parameters.
 
     Args:
         counts: f_k of all cells, the empty ones too.

@@ -1,4 +1,4 @@
-"""The posterior by drawing population tables, where it is too large to be computed; every figure has an error."""
+"""The posterior from drawn population tables, where the exact one is too expensive; every figure has its error."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from discreet.uniques.priors import Mixture, Prior, UrnPrior
 from discreet.uniques.sample import Sample
 
 MOST_CELLS = 2_000_000
-"""Cells that one draw may keep apart."""
+"""The most cells that one draw keeps apart."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DrawnPosterior(Posterior):
-    """Posterior by importance sampling: populations are drawn from the base posterior and weighed by the mixture.
+    """Posterior by importance sampling: populations are drawn from the base posterior and weighted by the mixture.
 
     A draw inside the event weighs γ/P(event), one outside (1−γ)/P(complement); without an event all weigh 1.
     ``P(event)`` is itself estimated from as many draws of the base prior, and its error is carried along.
@@ -45,7 +45,7 @@ class DrawnPosterior(Posterior):
 
     @classmethod
     def of(cls, sample: Sample, prior: Prior, *, draws: int, seed: Seed = None) -> DrawnPosterior:
-        """Weigh the event under the base prior, by drawing."""
+        """Estimate the event's probability under the base prior from draws."""
         if draws < 2:
             raise RequestError(f"draws is {draws}; at least 2 are needed to tell the error")
         base = prior.base if isinstance(prior, Mixture) else prior
@@ -144,12 +144,12 @@ class DrawnPosterior(Posterior):
         return sum(int(((rows >= low) & (rows <= high)).all(axis=1).sum()) for rows in batches) / self.draws
 
     def _draw(self, cells: IntArray) -> Iterator[tuple[Mask, IntArray]]:
-        """Batches of draws after the sample: whether the bounds hold, and further people on the cells asked for."""
+        """Batches of draws after the sample: whether the bounds hold, and the further people in the requested cells."""
         left = self.bounds.after(self.sample, self.weights, np.zeros(self.weights.size, bool))
         chosen = np.union1d(self.bounds.bounded, cells)
         weight, low, high = _apart(left, chosen)
         place = np.searchsorted(chosen, cells)
-        # The same stream every time: all figures of one posterior belong to the same populations.
+        # The same stream every time: all figures of one posterior come from the same populations.
         for rows in self.urn.draw(weight, self.draws, self._stream(1)):
             inside: Mask = np.asarray(((rows >= low) & (rows <= high)).all(axis=1))
             yield inside, rows[:, place]

@@ -13,9 +13,9 @@ from discreet.core.numerics import IntArray
 
 @dataclass(frozen=True, eq=False)
 class Event:
-    """Bounds on population counts: low ≤ F_k ≤ high for every one of the cells, or the opposite.
+    """Bounds on population counts: low ≤ F_k ≤ high for each of the cells, or the opposite.
 
-    Any subset of the simplex that bounds cells one by one can be written so, with bounds that may differ from
+    Any subset of the simplex that bounds cells one by one can be written this way, and bounds may differ from
     cell to cell; ``at_least_one_zero``, ``at_least`` and ``at_most`` are the usual ones. ``~event`` is the
     opposite.
 
@@ -24,7 +24,7 @@ class Event:
         cells: positions of the cells; None for every cell that can occur.
         low: smallest count allowed, one for all or one per cell.
         high: largest count allowed, one for all or one per cell; None when there is no bound.
-        inside: whether the event is that all bounds hold; False when it is that at least one does not.
+        inside: True when the event is that all bounds hold, False when it is that at least one does not.
     """
 
     label: str
@@ -34,7 +34,7 @@ class Event:
     inside: bool = True
 
     def __post_init__(self) -> None:
-        """Check that the bounds fit the cells and leave something."""
+        """Check that the bounds fit the cells and allow some count."""
         if self.cells is None and not (isinstance(self.low, int) and isinstance(self.high, int | None)):
             raise RequestError(f"event {self.label!r} gives bounds cell by cell; name the cells they belong to")
         if self.cells is not None and np.unique(self.cells).size != self.cells.size:
@@ -60,7 +60,7 @@ def at_least_one_zero() -> Event:
 
 
 def at_least(cells: npt.ArrayLike, count: int = 1) -> Event:
-    """Every one of these cells holds at least so many people of the population (by default one).
+    """Each of these cells holds at least this many people of the population (one by default).
 
     >>> at_least([3, 5]).label
     'F ≥ 1 in 2 cells'
@@ -70,7 +70,7 @@ def at_least(cells: npt.ArrayLike, count: int = 1) -> Event:
 
 
 def at_most(cells: npt.ArrayLike, count: int) -> Event:
-    """Every one of these cells holds at most so many people of the population.
+    """Each of these cells holds at most this many people of the population.
 
     >>> at_most([0], 3).label
     'F ≤ 3 in 1 cell'

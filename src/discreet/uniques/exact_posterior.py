@@ -79,7 +79,7 @@ class Posterior(Result, ABC):
         """Return the law of how many of the counted cells gain nobody, F_i = f_i.
 
         Raises:
-            LimitError: when the exact law would take too long; drawing is the way then.
+            LimitError: when the exact law would take too long; draw instead.
         """
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Log-probabilities of urns that stay exact to twelve digits for a thousand million people and cells.
+"""Log-probabilities of urns that stay exact to twelve digits for a billion people and cells.
 
 A population seen through a sample is an urn: the N − n people not sampled fall, one after the other, on the
 cells. In a *reinforced* urn every person makes a cell heavier (the Pólya urn, that is, the
@@ -19,7 +19,7 @@ from discreet.core.numerics import FloatArray, log_gamma, stirling_series
 
 Pair = tuple[FloatArray, FloatArray]
 _HALF_LOG_2PI = 0.91893853320467274178
-_SPLITTER = 134217729.0  # 2^27 + 1, halves a float64 into two factors whose products are exact
+_SPLITTER = 134217729.0  # 2^27 + 1, splits a float64 into two halves whose products are exact
 
 
 def stirling_error(x: FloatArray) -> FloatArray:

@@ -24,7 +24,7 @@ Margins = Literal["main", "two-way"] | Sequence[Sequence[str]]
 
 
 class Scale(TypedDict, total=False):
-    """What takes sample counts to the population: its size, the sampling fractions, or the weighted counts."""
+    """What scales sample counts up to the population: its size, the sampling fractions, or the weighted counts."""
 
     population: int | None
     fractions: npt.ArrayLike | None
@@ -58,7 +58,7 @@ class LogLinearRisk(Result):
 
     τ₁ = Σ_SU exp(−(1−π)λ) is the expected number of sample uniques that are population uniques, and
     τ₂ = Σ_SU (1−exp(−(1−π)λ))/((1−π)λ) the expected number of correct matches when each sample unique is matched
-    with somebody of the population who looks the same (Skinner and Shlomo 2008, section 2). λ is the expected count
+    with somebody in the population who looks the same (Skinner and Shlomo 2008, section 2). λ is the expected count
     in the *population*; a model of the sample's counts gives πλ, and must be divided by π first.
 
     ``alone`` and ``matched`` are the two risks of every non-empty cell: P(F = 1 | f), 0 unless f = 1, and
@@ -223,8 +223,9 @@ def _fractions(
     array = np.asarray(fractions, np.float64).ravel()
     if array.size not in (1, table.size):
         raise RequestError(f"there are {array.size:,} sampling fractions for {table.size:,} cells; give 1 or all")
-    if not ((array > 0) & (array <= 1)).all():
-        raise RequestError("a sampling fraction is not above 0 and at most 1; mend the fractions")
+    wrong = ~((array > 0) & (array <= 1))
+    if wrong.any():
+        raise RequestError(f"a sampling fraction is {array[wrong][0]:g}; give fractions above 0 and at most 1")
     return array
 
 
@@ -274,11 +275,11 @@ def risk_of(fitted: Rates) -> LogLinearRisk:
 
 
 def consistency_warning(n: int, fraction: float) -> str | None:
-    """Say so when the sample is too small a part of the population for τ₁ to be learned from the data alone.
+    """Warn when the sample is too small a part of the population to learn τ₁ from the data alone.
 
     Camerlenghi, Favaro, Naulet and Panero (2021, Annals of Statistics 49, "Optimal disclosure risk assessment")
     show that without a model no estimator of τ₁ is consistent when the sampling fraction shrinks faster than
-    1/log n. The order is what they prove; the constant 1 is taken here.
+    1/log n. They prove the order of magnitude; the constant 1 is our choice.
 
     >>> consistency_warning(100_000, 0.5) is None
     True

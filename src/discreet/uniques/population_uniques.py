@@ -1,4 +1,4 @@
-"""All that is known about population uniques in a sample: every prior, the log-linear model, the riskiest cells."""
+"""Everything known about population uniques in a sample: every prior, the log-linear model, the riskiest cells."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class PopulationUniques(Result):
         s = self.sample_uniques
         text = f"{s:,} of {self.table.total:,} people sampled are alone in their cell"
         if not s:
-            return f"{text}; there is nobody to be found as a population unique."
+            return f"{text}, so nobody in the sample is a population unique."
         guesses = [
             f"{brief(view.tau.total.mean, 3)} by the {name} prior ({view.tau.total.low:,} to {view.tau.total.high:,})"
             for name, view in self.priors.items()
@@ -96,7 +96,7 @@ class PopulationUniques(Result):
             chosen = self.loglinear.chosen
             model = f"the log-linear model {name_of(chosen.model)}, fitted to {chosen.fitted_to} counts"
             guesses.append(f"{brief(chosen.tau1, 3)} by {model}")
-        text += f"; of these, so many are expected to be alone in the population of {self.population:,}"
+        text += f"; expected to be alone in the population of {self.population:,}"
         return f"{text}: {', '.join(guesses)}."
 
     def riskiest(self, n: int = 10) -> list[RiskyCell]:
@@ -229,7 +229,7 @@ class PopulationUniques(Result):
 
 
 class UniquesOptions(EstimateOptions, total=False):
-    """How a sample is read, how much is drawn, and what mistakes cost."""
+    """How a sample is read, how many populations are drawn, and what mistakes cost."""
 
     b: float
     c: float

@@ -25,7 +25,7 @@ class Prior(ABC):
 
 
 class UrnPrior(Prior):
-    """A prior under which people fall on the cells of an urn; its posterior is an urn as well.
+    """A prior under which people fall into the cells of an urn; its posterior is an urn too.
 
     A prior of this kind says only how heavy each cell is and whether people make their cell heavier
     (``reinforced``, the Dirichlet-multinomial family) or not (the multinomial family).
@@ -91,7 +91,7 @@ class Uniform(UrnPrior):
 
 @dataclass(frozen=True, eq=False)
 class Multinomial(UrnPrior):
-    """Every person falls on the cells independently (cohen2009, Theorem 2.2), by default with equal chances.
+    """Each person falls into a cell independently (cohen2009, Theorem 2.2), by default with equal chances.
 
     Args:
         probabilities: relative frequencies of the combinations of categories, in the table's order; they need
@@ -118,7 +118,7 @@ class Multinomial(UrnPrior):
 
 @dataclass(frozen=True, eq=False)
 class DirichletMultinomial(UrnPrior):
-    """Cell probabilities are Dirichlet(α), and every person falls on the cells by them.
+    """Cell probabilities are Dirichlet(α), and each person falls into a cell with these probabilities.
 
     The common generalisation of both theorems of cohen2009: α = 1 is the uniform prior, α → ∞ the multinomial
     one; α < 1 expects few large cells and many empty ones.
@@ -175,7 +175,7 @@ class Mixture(Prior):
 def _checked(values: npt.ArrayLike, what: str) -> float | FloatArray:
     array = np.asarray(values, np.float64)
     if not np.isfinite(array).all() or (array < 0).any() or array.max(initial=0.0) <= 0:
-        raise RequestError(f"{what} must be finite, 0 or more, and not all 0; mend the parameters of the prior")
+        raise RequestError(f"{what} must be finite, 0 or more, and not all 0; correct the parameters of the prior")
     if array.ndim == 0:
         return float(array)
     flat = array.ravel().copy()

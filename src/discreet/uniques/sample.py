@@ -80,7 +80,7 @@ class Sample:
 
     @classmethod
     def from_sizes(cls, population: int, people: int, possible: int, uniques: int, filled: int | None = None) -> Sample:
-        """Take a sample of which only sizes are known: N, n, K and the number of sample uniques.
+        """Describe a sample by its sizes alone: N, n, K and the number of sample uniques.
 
         The other counts do not matter to the uniform, multinomial and symmetric Dirichlet priors; to mixtures, only
         how many cells are ``filled`` does.

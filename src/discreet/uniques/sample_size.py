@@ -196,7 +196,7 @@ class _Plan:
         values, times = np.unique(self.given.counts, return_counts=True)
         below = np.zeros(n.size)
         for f, number in zip(values, times, strict=True):
-            # One of the f people of the cell among n people left in at random out of the table's.
+            # Exactly one of the cell's f people is among n people drawn at random from the table's.
             below += number * _one_left(int(f), size, fewer)
         more = np.maximum(n - size, 0)
         above = self.given.uniques * np.exp(self._log_pmf(0, size, 1, more))
@@ -208,7 +208,7 @@ class _Plan:
 
 
 def _one_left(f: int, size: int, n: IntArray) -> FloatArray:
-    """Probability that n people left in at random, out of ``size``, include one of a cell's f people."""
+    """Probability that n people drawn at random from ``size`` include exactly one of a cell's f people."""
     out = size - n
     # The hypergeometric law is the binomial of the cell times that of the others, given their sum.
     log = log_binomial(1, n, out, f) + log_binomial(n - 1, n, out, size - f) - log_binomial(n, n, out, size)
@@ -227,7 +227,7 @@ def sample_size(
         possible: K.
         measure: ``"q"``, the probability that a sample unique is alone in the population, which rises with n; or
             ``"tau"``, the expected number of such uniques, Q(n) times the expected number of sample uniques.
-        table: a sample already at hand, from which sample uniques are expected in place of the prior. Over a table τ̃
+        table: a sample already at hand, from which sample uniques are expected in place of the prior. With a table, τ̃
             need not rise with n; then the first crossing counts, looked for on a grid of sizes if the population has
             more than 20,000 people.
 
@@ -294,7 +294,7 @@ def size_curve(
     """
     chosen = _spread(population, 50) if sizes is None else np.atleast_1d(np.asarray(sizes, np.int64))
     if chosen.size == 0 or chosen.min() < 1 or chosen.max() > population:
-        raise RequestError(f"sample sizes must be from 1 to the population's {population:,}; mend them")
+        raise RequestError(f"sample sizes run from 1 to the population's {population:,}; correct them")
     plan = _Plan.of(prior, population, possible, table)
     q, uniques = plan.q(chosen), plan.uniques(chosen)
     return SizeCurve(prior.name, plan.basis, chosen, q, uniques, q * uniques)

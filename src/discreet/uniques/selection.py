@@ -22,7 +22,7 @@ Name = Literal["b1", "b2"]
 class Selection(Result):
     """The models that were tried, in the order of trying, and the one that was chosen.
 
-    A model is chosen when its criterion no longer shows underfitting, B/√v ≤ ``limit``. ``fits`` tells whether
+    A model is chosen when its criterion no longer shows underfitting, B/√v ≤ ``limit``. ``fits`` says whether
     the chosen one passes; when no model does, the one that comes closest is chosen.
     """
 
@@ -103,7 +103,7 @@ def forward_selection(
 ) -> Selection:
     """Start from main effects and add two-way interactions until the criterion shows no underfitting.
 
-    Skinner and Shlomo (2008) advise to go forward, because the criteria tell underfitting (B > 0) clearly and
+    Skinner and Shlomo (2008) advise forward selection, because the criteria show underfitting (B > 0) clearly and
     overfitting less so. At each step every interaction that is not yet in the model is tried, and the one that
     leaves B/√v closest to 0 is added. Interactions whose fit does not converge are passed over.
 
@@ -112,7 +112,7 @@ def forward_selection(
         criterion: ``"b2"`` (about τ₂, the more powerful of the two) or ``"b1"`` (about τ₁).
         limit: the largest B/√v of a model that passes.
         workers: threads; the result does not depend on them.
-        progress: told how many interactions are in the model.
+        progress: called with the number of interactions in the model.
         scale: the population's size, the sampling fractions or the weighted counts, as for ``fit_rates``.
 
     >>> table = Table.from_array([[9, 1, 0], [0, 8, 1], [1, 0, 7]], ["area", "trade"])

@@ -24,7 +24,7 @@ from discreet.uniques.sample import Sample
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tau(Result):
-    """The number of sample uniques that are population uniques, as far as prior and sample tell.
+    """The number of sample uniques that are population uniques, given the prior and the sample.
 
     ``mean`` is the Bayes estimate τ̃ = Σ Q_i (cohen2009, section 2); ``low`` … ``high`` holds τ with at least the
     probability ``level``, cutting off at most (1 − level)/2 on each side. ``law`` is the posterior of τ; the F_i
@@ -91,7 +91,7 @@ def tau(
         sample: the sample and the sizes of population and table.
         prior: what was believed before the sample.
         level: probability of the credible interval.
-        cells: which of the non-empty cells to look at, as a mask; all by default.
+        cells: which of the non-empty cells to count, as a mask; all by default.
         drawing: method, draws and seed, as for :func:`discreet.uniques.posterior`.
 
     The Dutch municipality of cohen2009 (108 sample uniques; the other counts do not matter to this prior):
@@ -114,7 +114,7 @@ def tau_of(
     draws: int = 2000,
     seed: Seed = None,
 ) -> Tau:
-    """Return τ for a posterior that is already there, over all cells or over those of a mask."""
+    """Return τ for a given posterior, over all cells or over those of a mask."""
     sample = known.sample
     counted = sample.counts == 1 if cells is None else (sample.counts == 1) & cells
     q = known.q[counted[sample.counts == 1]]

@@ -58,7 +58,7 @@ class Urn:
         return plain * ((self.total + self.balls) / (self.total + 1.0))
 
     def draw(self, weights: FloatArray, draws: int, rng: np.random.Generator) -> Iterator[IntArray]:
-        """Yield batches of draws, one row each: how many balls fall on every one of the given cells.
+        """Yield batches of draws, one row each: how many balls fall on each of the given cells.
 
         A reinforced urn is drawn through its mixing law: cell probabilities from the Dirichlet (normalised gammas),
         then a multinomial. Cells that are not given are one cell with the remaining weight.
@@ -68,7 +68,7 @@ class Urn:
         [10, 10, 10, 10, 10]
         """
         rest = max(self.total - float(weights.sum()), 0.0)
-        rest = 0.0 if rest < 1e-12 * self.total else rest  # what rounding leaves is not a cell
+        rest = 0.0 if rest < 1e-12 * self.total else rest  # a remainder of rounding error is not a cell
         everything = np.append(weights, rest)
         batch = max(1, _BATCH // everything.size)
         for done in range(0, draws, batch):

@@ -1,4 +1,4 @@
-"""How far a released table is from its original, in the figures of the field; antal2014 section 3."""
+"""How far a released table is from its original, by the usual measures; antal2014 section 3."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ DIVERGENCES = {"kl": Divergence(xlogx, math.inf), "hellinger": Divergence(lambda
 def f_divergence(
     P: npt.ArrayLike, Q: npt.ArrayLike, divergence: str | Divergence | Callable[[FloatArray], FloatArray]
 ) -> float:
-    """Return D_f(P‖Q) = Σ qᵢ f(pᵢ/qᵢ), which is 0 for P = Q and grows as they part; antal2014 (3.3).
+    """Return D_f(P‖Q) = Σ qᵢ f(pᵢ/qᵢ), which is 0 for P = Q and grows as they diverge; antal2014 (3.3).
 
     Args:
         P: the original's counts or probabilities; they are scaled to sum to 1.
@@ -76,7 +76,7 @@ def f_divergence(
                 "pass Divergence(f, slope=limit of f(x)/x as x grows)"
             )
         value += lost * divergence.slope
-    # Rounding may leave a trace below 0, which no f-divergence is.
+    # Rounding errors may leave a result just below 0, which no f-divergence is.
     return max(value, 0.0)
 
 
@@ -200,8 +200,8 @@ class InformationLoss(Result):
 def information_loss(table: object, released: object, **reading: object) -> InformationLoss:
     """Measure how far a released table is from its original.
 
-    Where the release does not publish every inner count, hidden ones count as what a reader guesses
-    (:mod:`discreet.table.guess`): as much of the original as the release gives back.
+    Where the release does not publish every inner count, the hidden ones are replaced by a reader's best guess
+    (:mod:`discreet.table.guess`): that is how much of the original the release lets one recover.
 
     Args:
         table: the original: a table, a tabulation, a file or a frame.
@@ -218,7 +218,7 @@ def information_loss(table: object, released: object, **reading: object) -> Info
     if original.total == 0:
         raise DataError("the original counts nobody (every cell is 0); there is nothing to lose")
     if recoding_of(made):
-        # A reader guesses the parts of merged categories, as anything that is not published.
+        # A reader guesses the parts of merged categories, like anything else that is not published.
         made = replace(cast(Release, made), inner=None)
     both = pair(original, made)
     F, G = both.original, both.released

@@ -20,7 +20,7 @@ class StatisticLoss:
     Attributes:
         name: the column.
         definition: what it is.
-        wanted: how many the table would have if it were published as it is.
+        wanted: how many there would be if the table were published unprotected.
         shown: how many are published.
         error: mean absolute difference from the true ones, in the unit of the statistic; None where none is shown.
 
@@ -64,7 +64,7 @@ def _lost(true: Figures, published: Figures, column: StatisticColumn, shown: Sta
     at = locate(place, grid.encode(_recoded(true, published, shown)), np.argsort(place, kind="stable"))
     found = at >= 0
     one = shown.statistic
-    # A range is best read as its middle.
+    # The best reading of a range is its middle.
     middle = one.step / 2 if one.step > 1 and one.rounding == "down" else 0.0
     error = np.abs((shown.values[found] + middle) / 10**shown.decimals - truth[at[found]])
     return StatisticLoss(*about, int(found.sum()), float(error.mean()) if error.size else None)

@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import cast
 from urllib.parse import unquote, urlsplit
 
 from discreet.core.errors import RequestError
@@ -94,11 +94,11 @@ class Confinement:
             )
         )
 
-    def check(self, path: Any, *, write: bool = False, listed: bool = False, entry: bool = False) -> None:
+    def check(self, path: object, *, write: bool = False, listed: bool = False, entry: bool = False) -> None:
         """Refuse a path that is outside; what acts on the entry of a folder does not follow a link there."""
         if isinstance(path, int):  # a file that is open already
             return
-        asked = os.fsdecode(path)
+        asked = os.fsdecode(cast("Written", path))
         whole = os.path.join(self.folder, asked)
         parent, name = os.path.split(whole.rstrip(os.sep))
         plain = entry and name not in (".", "..")
@@ -133,7 +133,8 @@ def confine(folder: Path) -> Confinement:
     return rule
 
 
-Asked = Iterator[tuple[Any, dict[str, bool]]]
+Written = str | bytes | os.PathLike[str]
+Asked = Iterator[tuple[object, dict[str, bool]]]
 
 
 def _opened(arguments: tuple[object, ...]) -> Asked:
@@ -142,7 +143,7 @@ def _opened(arguments: tuple[object, ...]) -> Asked:
     yield path, {"write": written or bool(isinstance(flags, int) and flags & WRITING)}
 
 
-def _changed(count: int, *, entry: bool) -> Callable[[tuple[Any, ...]], Asked]:
+def _changed(count: int, *, entry: bool) -> Callable[[tuple[object, ...]], Asked]:
     def asked(arguments: tuple[object, ...]) -> Asked:
         yield from ((path, {"write": True, "entry": entry}) for path in arguments[:count])
 
@@ -153,8 +154,8 @@ def _listed(arguments: tuple[object, ...]) -> Asked:
     yield "." if arguments[0] is None else arguments[0], {"listed": True}
 
 
-def _connected(arguments: tuple[Any, ...]) -> Asked:
-    asked = os.fsdecode(arguments[0])
+def _connected(arguments: tuple[object, ...]) -> Asked:
+    asked = os.fsdecode(cast("Written", arguments[0]))
     if asked != ":memory:":
         yield unquote(urlsplit(asked).path) if asked.startswith("file:") else asked, {"write": True}
 
@@ -164,7 +165,7 @@ def _linked(arguments: tuple[object, ...]) -> Asked:
     yield arguments[1], {"write": True, "entry": True}
 
 
-EVENTS: dict[str, Callable[[tuple[Any, ...]], Asked]] = {
+EVENTS: dict[str, Callable[[tuple[object, ...]], Asked]] = {
     "open": _opened,
     "sqlite3.connect": _connected,
     "os.listdir": _listed,

@@ -6,13 +6,12 @@ import asyncio
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-Scope: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-Application: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 
 HEADERS = {
     "content-security-policy": "default-src 'self'; img-src 'self' data:; frame-src 'self'; object-src 'none'; "
@@ -79,7 +78,7 @@ class Guard:
     A name other than the loopback's in the header ``Host`` is that of a foreign page whose name was made to point here.
     """
 
-    def __init__(self, app: Application, *, keys: Keys, hosts: Callable[[], set[str]], largest: int) -> None:
+    def __init__(self, app: ASGIApp, *, keys: Keys, hosts: Callable[[], set[str]], largest: int) -> None:
         self._app, self._keys, self._hosts, self._largest = app, keys, hosts, largest
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -130,7 +129,7 @@ class Guard:
         """Count what is sent without a length, and wait for it only so long."""
         taken, begun, whole = 0, time.monotonic(), False
 
-        async def counted() -> MutableMapping[str, Any]:
+        async def counted() -> Message:
             nonlocal taken, whole
             if whole:
                 return await receive()
@@ -153,7 +152,7 @@ class Guard:
 def _sealed(send: Send) -> Send:
     """Add the headers that keep answers on this page; an answer's own ones stay."""
 
-    async def sealed(message: MutableMapping[str, Any]) -> None:
+    async def sealed(message: Message) -> None:
         if message["type"] == "http.response.start":
             given = {name.lower() for name, _ in message["headers"]}
             more = [(k.encode(), v.encode()) for k, v in HEADERS.items() if k.encode() not in given]

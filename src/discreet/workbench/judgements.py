@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from discreet.core.errors import RequestError
+from discreet.core.files import file_sha256
 
 MAY = ("release", "protect", "safe")
 """Verdicts on which a release can be approved."""
@@ -60,7 +59,7 @@ class Judgements:
             self.beside[release] = Judgement(verdict, command, _hash(folder, release), head=head)
 
     def of(
-        self, release: str, sha256: str | None, *, head: str | None, limits: Callable[[], Mapping[str, Any]]
+        self, release: str, sha256: str | None, *, head: str | None, limits: Callable[[], Mapping[str, object]]
     ) -> Judgement:
         """Return the verdict on a release as it is now, the worse one of that alone and that beside the ledger.
 
@@ -86,7 +85,7 @@ class Judgements:
         )
 
 
-def signature(given: Mapping[str, object], judgement: Judgement | None, release: str, policy: str) -> dict[str, Any]:
+def signature(given: Mapping[str, object], judgement: Judgement | None, release: str, policy: str) -> dict[str, object]:
     """Return what is signed: the person's words, and the server's verdict; ``judgement`` is not needed to reject."""
     who, decision = str(given.get("who", "")).strip(), given.get("decision")
     if not who:
@@ -110,7 +109,7 @@ def signature(given: Mapping[str, object], judgement: Judgement | None, release:
     }
 
 
-def _asked(given: Mapping[str, object], limits: Mapping[str, object]) -> dict[str, Any]:
+def _asked(given: Mapping[str, object], limits: Mapping[str, object]) -> dict[str, object]:
     """Return the options by which an audit judges a release under a policy, with the given reading."""
     wanted = {"max_dr": limits.get("dr"), "min_width": limits.get("width")}
     if limits.get("dr") is not None:
@@ -125,10 +124,4 @@ def _single(releases: object) -> str:
 
 def _hash(folder: Path, name: str) -> str | None:
     path = folder / name
-    return sha256(path) if name and path.is_file() else None
-
-
-def sha256(path: Path) -> str:
-    """Return the hash of a file."""
-    with path.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return file_sha256(path) if name and path.is_file() else None

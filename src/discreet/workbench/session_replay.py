@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from discreet.core.errors import RequestError
-from discreet.core.json_types import Json
+from discreet.core.json_types import Json, JsonObject
 from discreet.workbench.commands import commands_of, repeated
 from discreet.workbench.workers import Order, Perform, Workers
 from discreet.workbench.workspace import Workspace, digest, unpack
@@ -56,12 +56,12 @@ def replay(path: Path, tree: object, perform: Perform) -> SessionReplay:
         workspace.close()
 
 
-def _of_ledger(step: dict[str, Any]) -> bool:
+def _of_ledger(step: JsonObject) -> bool:
     words = step["arguments"]
     return words[:1] == ["ledger"] or any(word.startswith("--ledger") for word in words)
 
 
-def _again(step: dict[str, Any], workers: Workers) -> str:
+def _again(step: JsonObject, workers: Workers) -> str:
     if _of_ledger(step):
         return "skipped"
     job = workers.submit(Order(step["arguments"], step["command"]))
@@ -71,7 +71,7 @@ def _again(step: dict[str, Any], workers: Workers) -> str:
     return "same" if digest(job.printed) == step["result"] else "differs"
 
 
-def _written(steps: list[dict[str, Any]]) -> set[str]:
+def _written(steps: Sequence[JsonObject]) -> set[str]:
     """Return the files that the commands wrote, which are made again."""
     found = set()
     for step in steps:

@@ -7,12 +7,16 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from discreet.core.errors import DataError, DiscreetError, RequestError
 from discreet.core.files import write_text, write_whole
+from discreet.core.json_types import JsonObject
 from discreet.table.arrow_files import read_arrow, sheet_rows
 from discreet.table.worksheet import Row, cell_text, header_row, table_below
+
+if TYPE_CHECKING:
+    from openpyxl.cell import WriteOnlyCell
 
 SHOWN_ROWS, SHOWN_COLUMNS = 14, 12
 """How much of a sheet is shown to choose its header from."""
@@ -29,7 +33,7 @@ def perform(arguments: list[str], listener: Callable[[int, int, str], None]) -> 
         return 2, "", str(error).partition(" (header_row=")[0]
 
 
-def sheets_of(name: str) -> dict[str, Any]:
+def sheets_of(name: str) -> JsonObject:
     """Return the sheets of a file that hold anything: their first rows, and the row that is probably their header."""
     found = []
     for title, rows in _book(name).items():
@@ -41,7 +45,7 @@ def sheets_of(name: str) -> dict[str, Any]:
     return {"name": name, "sheets": found}
 
 
-def sheet_table(name: str, sheet: str, header: str, output: str) -> dict[str, Any]:
+def sheet_table(name: str, sheet: str, header: str, output: str) -> JsonObject:
     """Write the table of a sheet as CSV: names from its header row, then its rows, without the notes below them."""
     books = _book(name)
     if sheet not in books:
@@ -59,7 +63,7 @@ def sheet_table(name: str, sheet: str, header: str, output: str) -> dict[str, An
     return {"name": output, "rows": len(found.rows), "left_out": found.notes}
 
 
-def excel(name: str, output: str) -> dict[str, Any]:
+def excel(name: str, output: str) -> JsonObject:
     """Write the columns of a table as an Excel file; labels stay text, whatever they begin with."""
     import openpyxl
     from openpyxl.cell import WriteOnlyCell
@@ -72,7 +76,7 @@ def excel(name: str, output: str) -> dict[str, Any]:
     book = openpyxl.Workbook(write_only=True)
     page = book.create_sheet("release")
 
-    def cell(value: object) -> Any:
+    def cell(value: object) -> WriteOnlyCell:
         number = _number(value)
         made = WriteOnlyCell(page, number if number is not None else "" if value is None else str(value))
         if number is None:
@@ -115,5 +119,5 @@ def _number(value: object) -> int | float | None:
     return None
 
 
-TASKS: dict[str, Callable[..., dict[str, Any]]] = {"sheets": sheets_of, "sheet": sheet_table, "excel": excel}
+TASKS: dict[str, Callable[..., JsonObject]] = {"sheets": sheets_of, "sheet": sheet_table, "excel": excel}
 """What a page asks of a spreadsheet."""

@@ -15,8 +15,10 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from discreet.workbench.confinement import Confines, confine
 
@@ -114,7 +116,7 @@ class Workers:
         self._jobs: dict[int, Job] = {}
         self._lock = threading.Lock()
         self._queues: dict[bool, queue.Queue[Job | None]] = {False: queue.Queue(), True: queue.Queue()}
-        self._running: dict[int, Any] = {}
+        self._running: dict[int, ForkServerProcess] = {}
         self._closing = False
         kinds = [(False, number < READY) for number in range(QUICK)] + [(True, False)] * LONG
         self._threads = [threading.Thread(target=self._serve, args=kind, daemon=True) for kind in kinds]
@@ -174,7 +176,7 @@ class Workers:
             with self._lock:
                 if job.state == "cancelled":
                     continue
-                if process is None or not process.is_alive():
+                if process is None or pipe is None or not process.is_alive():
                     process, pipe = self._start(long)
                 job.state, job.started = "running", time.monotonic()
                 self._running[job.number] = process
@@ -188,14 +190,14 @@ class Workers:
             process.kill()
             process.join(timeout=5)
 
-    def _start(self, long: bool) -> tuple[Any, Any]:
+    def _start(self, long: bool) -> tuple[ForkServerProcess, Connection]:
         here, there = self._context.Pipe()
         process = self._context.Process(target=_work, args=(there, self._perform, str(self._folder), long), daemon=True)
         process.start()
         there.close()
         return process, here
 
-    def _follow(self, job: Job, process: Any, pipe: Any) -> None:
+    def _follow(self, job: Job, process: ForkServerProcess, pipe: Connection) -> None:
         """Send a job to its process, and take what comes back until it is done or the process is gone."""
         try:
             pipe.send((job.order.arguments, job.order.reach))
@@ -218,7 +220,7 @@ class Workers:
             job.error = complaint.removeprefix("discreet: ").strip() or "the command printed nothing"
 
 
-def _work(pipe: Any, perform: Perform, folder: str, long: bool) -> None:
+def _work(pipe: Connection, perform: Perform, folder: str, long: bool) -> None:
     """Run commands one after another until the other end of the pipe is closed."""
     import resource
     import signal

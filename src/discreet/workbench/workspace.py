@@ -19,8 +19,9 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO
 
 from discreet.core.errors import DataError, LimitError, RequestError
+from discreet.core.files import file_sha256
 from discreet.core.json_types import Json
-from discreet.workbench.judgements import Judgements, sha256, signature
+from discreet.workbench.judgements import Judgements, signature
 from discreet.workbench.seal import seal_of, sealed, signing_key
 from discreet.workbench.workers import Order
 
@@ -158,7 +159,7 @@ class Workspace:
         """
         session = self.session(name)
         release, policy = str(given.get("release") or ""), str(given.get("policy", ""))
-        digest_now = sha256(self.path(release)) if release else None
+        digest_now = file_sha256(self.path(release)) if release else None
         judgement = None
         try:
             judgement = session.judgements.of(release, digest_now, head=head, limits=lambda: limits(policy))
@@ -167,7 +168,7 @@ class Workspace:
                 raise
         entry = {**signature(given, judgement, release, policy), "sha256": digest_now}
         standing = [one for one in session.signatures if one["release"] == release and self.stands(one)]
-        if any(one["who"].casefold() == entry["who"].casefold() for one in standing):
+        if any(one["who"].casefold() == str(entry["who"]).casefold() for one in standing):
             raise RequestError(f"{entry['who']} has signed already; the second signature is another person's")
         if len(standing) > 1:
             raise RequestError("two people have signed already")
@@ -179,7 +180,7 @@ class Workspace:
         try:
             if signature.get("void"):
                 return False
-            return not signature["release"] or sha256(self.path(signature["release"])) == signature["sha256"]
+            return not signature["release"] or file_sha256(self.path(signature["release"])) == signature["sha256"]
         except (RequestError, KeyError, TypeError):
             return False
 
@@ -188,7 +189,7 @@ class Workspace:
         handle, made = tempfile.mkstemp(dir=self.folder, prefix=".saved-")
         with os.fdopen(handle, "wb") as stream, zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
             paths = {item["name"]: self.folder / item["name"] for item in self.files()}
-            hashes = {file: sha256(path) for file, path in paths.items()}
+            hashes = {file: file_sha256(path) for file, path in paths.items()}
             for file, path in paths.items():
                 archive.write(path, f"files/{file}")
             about = {"discreet": "session", "version": VERSION, "files": hashes, **self.session(name).to_dict()}

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, cast, get_args, get_origin, get_type
 from discreet.cli import options
 from discreet.cli.compose import option, parameter
 from discreet.cli.protect.common import protects
-from discreet.cli.rule_texts import Rules, rules_of
+from discreet.cli.rule_option import Rules, rules_of
 from discreet.core.errors import RequestError
 from discreet.protect.base import Method
 from discreet.protect.usage import UNLISTED, Usage

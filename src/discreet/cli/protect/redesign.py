@@ -9,7 +9,7 @@ from discreet.cli import options, show
 from discreet.cli.audit_texts import merged_of
 from discreet.cli.compose import panel
 from discreet.cli.protect.common import protects
-from discreet.cli.rule_texts import Rules, rules_of
+from discreet.cli.rule_option import Rules, rules_of
 from discreet.core.errors import RequestError
 from discreet.core.progress import Progress
 from discreet.protect.base import Original, Protected

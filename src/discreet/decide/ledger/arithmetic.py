@@ -9,7 +9,7 @@ from discreet.decide.ledger.check_result import Term
 from discreet.decide.ledger.entry import PublishedTable
 from discreet.feasible.bounds import Bounds
 from discreet.feasible.proof.bound_proof import Proof as BoundProof
-from discreet.feasible.proof.bound_proof import prove
+from discreet.feasible.proof.bound_proof import prove, signed_term
 
 TERMS = 12
 """The most figures written out in a sum: about two lines of text."""
@@ -63,8 +63,8 @@ def _written(found: Bounds, proof: BoundProof, sheets: Sequence[PublishedTable],
         term = Term(str(g), equations.describe(i), equations.text(end), title)
         terms.append(term)
         where = f" in «{title}»" if title else ""
-        parts.append(_signed(g, f"[{term.cell}{where}]", not parts))
-        numbers.append(_signed(g, term.value, not numbers))
+        parts.append(signed_term(g, f"[{term.cell}{where}]", not parts))
+        numbers.append(signed_term(g, term.value, not numbers))
     if len(parts) > TERMS:
         parts, numbers = [*parts[:TERMS], f" … ({len(parts) - TERMS} more)"], [*numbers[:TERMS], " …"]
     steps = dict.fromkeys(["".join(numbers) or "0", value])
@@ -87,8 +87,3 @@ def _publications(found: Bounds, i: int, sheets: Sequence[PublishedTable]) -> li
                 made = "" if kind.exact else f" ({kind.phrase})"
                 terms.append(Term("1", equations.describe(i), f"{part.text(row)}{made}", sheet.entry.title))
     return terms
-
-
-def _signed(g: Fraction, text: str, first: bool) -> str:
-    sign = ("−" if g < 0 else "") if first else (" − " if g < 0 else " + ")
-    return f"{sign}{'' if abs(g) == 1 else f'{abs(g)}·'}{text}"

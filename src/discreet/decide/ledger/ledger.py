@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Unpack
 
 from discreet.core.clock import Clock
 from discreet.core.effort import Effort, WorkOptions
@@ -147,7 +147,7 @@ class Ledger:
 
     def add(
         self,
-        release: Any,
+        release: object,
         *,
         title: str,
         published: str | None = None,
@@ -171,11 +171,11 @@ class Ledger:
             period: when.
             variable: what is added up, where it is not people or firms.
         """
-        release = open_release(release)
-        release.refuse_trial("entered in a ledger, which holds what is published", "")
-        entry = _described(release, title, published, **tags)
-        refuse_contradiction(release)
-        text = packed(release)
+        new: Release = open_release(release)
+        new.refuse_trial("entered in a ledger, which holds what is published", "")
+        entry = _described(new, title, published, **tags)
+        refuse_contradiction(new)
+        text = packed(new)
         body = compressed(text)
         with self._writing() as past:
             entry = replace(entry, revises=_ids(tuple(past.entries.values()), revises) if revises else ())
@@ -265,7 +265,7 @@ class Ledger:
 
     def check(
         self,
-        release: Any,
+        release: object,
         *,
         title: str = "the new release",
         revises: str | Sequence[str] = (),
@@ -309,13 +309,13 @@ class Ledger:
             workers: threads.
             progress: called as the work advances.
         """
-        release = open_release(release)
+        new: Release = open_release(release)
         if isinstance(fewest, bool) or not isinstance(fewest, int) or fewest < 1:
             raise RequestError(f"the fewest people behind a change are {fewest!r}; give 1 or more (fewest=, --fewest)")
         effort, rest = Effort().among(options, WorkOptions)
         clock = Clock.within(effort.time_limit)
         tags = {name: rest.pop(name) for name in Tags.__annotations__ if name in rest}
-        entry = _described(release, title, None, **tags)
+        entry = _described(new, title, None, **tags)
         different = rest.pop("apart", ())
         rules = Settings.of(policy, **rest, amounts=not entry.counts)
         rules = replace(rules, clock=clock, workers=effort.workers, progress=effort.progress)
@@ -335,7 +335,7 @@ class Ledger:
             return self._texts([past.entries[name] for name in names], past)
 
         shelf = Shelf(read, texts, frozenset(past.entries))
-        checked = ReleaseCheck(release, entry, held, revised, shelf, rules, others)
+        checked = ReleaseCheck(new, entry, held, revised, shelf, rules, others)
         checked.name_apart(different)
         found = checked.outcome(fewest, len(every) + len(coming))
         return replace(found, head=past.head.digest)

@@ -11,6 +11,7 @@ import numpy as np
 
 from discreet.core.errors import DataError, DiscreetError
 from discreet.core.json_types import Json, JsonObject
+from discreet.table.arrow_files import plain_item
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.kinds import Kind
@@ -28,7 +29,7 @@ def packed(release: Release) -> bytes:
         "parameters": dict(release.parameters),
         "parts": [_part(part) for part in release.parts()],
     }
-    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain).encode()
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=plain_item).encode()
 
 
 def unpacked(text: bytes) -> Release:
@@ -109,8 +110,3 @@ def _figures(data: JsonObject) -> Figures:
         figure=data.get("figure", "count"),
         statistics=tuple(StatisticColumn.from_dict(one) for one in data.get("statistics", ())),
     )
-
-
-def _plain(item: object) -> object:
-    """Return NumPy arrays and numbers as JSON values, and anything else as text."""
-    return item.tolist() if isinstance(item, np.ndarray | np.generic) else str(item)

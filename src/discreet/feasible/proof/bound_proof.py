@@ -83,8 +83,8 @@ class Proof:
                 continue
             if (i, (g > 0) == self.upper) in equations.reasons:
                 said.append(f"{equations.describe(i)}: {equations.reasons[i, (g > 0) == self.upper]()}")
-            shown.append(_term(g, f"[{equations.describe(i)}]", not shown))
-            numbers.append(_term(g, equations.text(int(end)), not numbers))
+            shown.append(signed_term(g, f"[{equations.describe(i)}]", not shown))
+            numbers.append(signed_term(g, equations.text(int(end)), not numbers))
         if len(shown) > TERMS:
             shown = [*shown[:TERMS], f" … ({len(shown) - TERMS} more)"]
             numbers = [*numbers[:TERMS], " …"]
@@ -112,7 +112,8 @@ class Proof:
         )
 
 
-def _term(g: Fraction, text: str, first: bool) -> str:
+def signed_term(g: Fraction, text: str, first: bool) -> str:
+    """Return a term of a sum as it is printed: its sign, its coefficient unless that is 1, and its text."""
     sign = ("−" if g < 0 else "") if first else (" − " if g < 0 else " + ")
     return f"{sign}{'' if abs(g) == 1 else f'{abs(g)}·'}{text}"
 

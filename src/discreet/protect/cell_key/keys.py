@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn, Unpack
 
 import numpy as np
+import numpy.typing as npt
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import IntArray
@@ -19,7 +20,10 @@ from discreet.table import Table
 from discreet.table.grid import locate
 from discreet.table.tabulation import Tabulation
 from discreet.tabulation.spec import KEYS, LARGEST_KEY, DimensionSpec
-from discreet.tabulation.tabulate import tabulate_keyed
+from discreet.tabulation.tabulate import Options, tabulate_keyed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 SHORTEST = 16
 """The least number of bytes of a secret."""
@@ -77,7 +81,9 @@ def record_keys(records: object, columns: Sequence[str], secret: str | bytes) ->
     return (out >> np.uint64(32)).astype(np.int64)
 
 
-def with_record_keys(records: object, columns: Sequence[str], secret: str | bytes, *, name: str = "record_key") -> Any:
+def with_record_keys(
+    records: object, columns: Sequence[str], secret: str | bytes, *, name: str = "record_key"
+) -> pa.Table:
     """Return the records as an Arrow table with a column of keys; see :func:`record_keys`."""
     arrow = read_columns(records)
     if name in arrow.column_names:
@@ -87,7 +93,7 @@ def with_record_keys(records: object, columns: Sequence[str], secret: str | byte
     return arrow.append_column(name, pa.array(record_keys(arrow, columns, secret)))
 
 
-def secret_words(secret: str | bytes) -> np.ndarray[Any, np.dtype[np.uint64]]:
+def secret_words(secret: str | bytes) -> npt.NDArray[np.uint64]:
     """Return the two words that a secret becomes."""
     data = secret.encode() if isinstance(secret, str) else bytes(secret)
     if len(data) < SHORTEST:
@@ -150,14 +156,14 @@ class KeyedTable:
     @classmethod
     def from_records(
         cls,
-        records: Any,
+        records: object,
         by: Sequence[str | DimensionSpec] | Mapping[str, str | Sequence[str]],
         *,
         key: str | None = None,
         key_range: int = KEYS,
         identify: Sequence[str] = (),
         secret: str | bytes | None = None,
-        **options: Any,
+        **options: Unpack[Options],
     ) -> KeyedTable:
         """Tabulate records with the keys that they have, or with keys made of what identifies them.
 
@@ -196,7 +202,7 @@ class KeyedTable:
         """Return the cell keys: confidential; with them and the perturbation table the noise can be taken off."""
         return self._keys
 
-    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
+    def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise RequestError(
             "a KeyedTable holds true counts and their keys, and does not leave the process; perturb it (CellKey.apply) "
             "and write the release, or ask for unperturbed()"

@@ -24,7 +24,9 @@ from discreet.protect.base import Original
 from discreet.protect.redesign.merged import Redesign, entropy_of
 from discreet.protect.redesign.recode import Allowed, Moves, Partition, coarsened, moves_of
 from discreet.reading.reads import reads_original
-from discreet.rules import Rule, sensitivity
+from discreet.rules import sensitivity
+from discreet.rules.rule import Judge
+from discreet.rules.rule_texts import as_rules
 from discreet.rules.sensitivity import judged_cells
 from discreet.table import Table
 from discreet.table.grid import Grid
@@ -38,7 +40,7 @@ WIDTH = 64
 
 
 def violations(
-    rules: Sequence[Rule] | Rule, *, response: str | None = None, combine: Literal["any", "all"] = "any"
+    rules: Sequence[Judge | str] | Judge | str, *, response: str | None = None, combine: Literal["any", "all"] = "any"
 ) -> Score:
     """Return the score that counts the cells and margins which the agency's rules call sensitive.
 
@@ -46,7 +48,7 @@ def violations(
     >>> violations(Threshold(3))(Table.from_array([1, 5, 2], ["x"]))
     2.0
     """
-    judges = list(rules) if isinstance(rules, Sequence) else [rules]
+    judges = as_rules(rules)
 
     def score(original: Original) -> float:
         cells = judged_cells(Tabulation.from_table(original) if isinstance(original, Table) else original, judges)

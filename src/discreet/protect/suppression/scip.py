@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from discreet.core.numerics import FloatArray
 from discreet.protect.suppression.master import Master
+
+if TYPE_CHECKING:
+    from pyscipopt import Conshdlr, Model
+    from pyscipopt.scip import Solution
 
 Separate: TypeAlias = Callable[[FloatArray, bool], bool]
 """Given shares of the master's columns, and whether they are integers, adds violated cuts; true where all is met."""
@@ -66,7 +70,7 @@ class _Covering:
         self.open = np.flatnonzero(master.low < master.high)
         self.variables = {int(c): self.model.addVar(vtype="B", obj=float(master.price[c])) for c in self.open}
 
-    def send(self, target: Any) -> int:
+    def send(self, target: Model) -> int:
         """Hand over the cuts that were found since the last time; return how many."""
         from pyscipopt import quicksum
 
@@ -80,7 +84,7 @@ class _Covering:
         self.sent = len(self.master.cuts)
         return len(fresh)
 
-    def shares(self, model: Any, solution: Any = None) -> FloatArray:
+    def shares(self, model: Model, solution: Solution | None = None) -> FloatArray:
         """Return the shares of all columns in a solution; in that of the node's linear program by default."""
         found = self.master.low.copy()
         for c, variable in self.variables.items():
@@ -88,26 +92,26 @@ class _Covering:
         return np.clip(found, 0.0, 1.0)
 
 
-def _handler(covering: _Covering) -> Any:
+def _handler(covering: _Covering) -> Conshdlr:
     """Return the constraint by which SCIP accepts a solution only if every demand is met."""
     from pyscipopt import Conshdlr
     from pyscipopt.scip import PY_SCIP_RESULT as SCIP_RESULT
 
     class Safe(Conshdlr):
-        def consenfops(self, *state: object) -> dict[str, Any]:
+        def consenfops(self, *state: object) -> dict[str, int]:
             return self.consenfolp()
 
-        def consenfolp(self, *state: object) -> dict[str, Any]:
+        def consenfolp(self, *state: object) -> dict[str, int]:
             met = covering.separate(np.rint(covering.shares(self.model)), True)
             added = covering.send(self.model)
             result = SCIP_RESULT.CONSADDED if added else SCIP_RESULT.FEASIBLE if met else SCIP_RESULT.INFEASIBLE
             return {"result": result}
 
-        def conscheck(self, constraints: object, solution: object, *state: object) -> dict[str, Any]:
+        def conscheck(self, constraints: object, solution: Solution, *state: object) -> dict[str, int]:
             met = covering.separate(np.rint(covering.shares(self.model, solution)), True)
             return {"result": SCIP_RESULT.FEASIBLE if met else SCIP_RESULT.INFEASIBLE}
 
-        def conssepalp(self, *state: object) -> dict[str, Any]:
+        def conssepalp(self, *state: object) -> dict[str, int]:
             if self.model.getDepth() > DEPTH:
                 return {"result": SCIP_RESULT.DIDNOTRUN}
             covering.separate(covering.shares(self.model), False)

@@ -23,6 +23,7 @@ from discreet.protect.suppression.primary import COSTS, Wish, costs_of, demands_
 from discreet.protect.suppression.problem import Beside, lay_out, name_of, state
 from discreet.protect.suppression.rescue import UnprotectableError, explain
 from discreet.protect.usage import UNLISTED, Usage, option
+from discreet.rules.rule_texts import as_rules
 from discreet.rules.sensitivity import Combine
 from discreet.table import Table
 from discreet.table.attacker import Attacker
@@ -54,7 +55,8 @@ class Suppression:
     protected in one problem.
 
     Args:
-        rules: sensitivity rules; cells that any of them calls sensitive are primary suppressions, with its levels.
+        rules: sensitivity rules, as objects or texts (``"threshold=3"``, ``"p=10"``); cells that any of them calls
+            sensitive are primary suppressions, with its levels.
         wishes: cells that must be suppressed, with levels, or published, and costs of single cells.
         risk: cells whose disclosure risk 1/H is above this are sensitive, and kept so wide that it is not.
         levels: lower and upper level of every sensitive cell, in the unit published, instead of the rules' own.
@@ -127,7 +129,8 @@ class Suppression:
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        for name in ("rules", "wishes", "attackers"):
+        object.__setattr__(self, "rules", tuple(as_rules(self.rules)))
+        for name in ("wishes", "attackers"):
             given = getattr(self, name)
             object.__setattr__(self, name, tuple(given) if isinstance(given, Sequence) else (given,))
         for name, choice in CHOICES.items():

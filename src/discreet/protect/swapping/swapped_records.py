@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,6 +14,7 @@ from discreet.core.numerics import IntArray
 from discreet.core.random import Seed, generator
 from discreet.protect.record_rows import arrow_records, column_codes, like, rows_by_name
 from discreet.protect.swapping.pairs import SwapPlan, SwapReport, Units, choose, counts_in
+from discreet.table.arrow_files import Frame
 
 LARGEST_HOUSEHOLD = 500
 """A column with a larger household is taken to hold something else: a round choice, above any private household."""
@@ -24,7 +24,7 @@ LARGEST_HOUSEHOLD = 500
 class SwappedRecords:
     """Records with swapped areas, as the frame that they came in, and what was done."""
 
-    records: Any
+    records: Frame
     report: SwapReport
 
     def to_dict(self) -> dict[str, Json]:

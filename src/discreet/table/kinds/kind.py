@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError, require
-from discreet.core.json_types import Json
+from discreet.core.json_types import Json, JsonObject
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.registry import Registry
 
@@ -203,9 +202,9 @@ class Kind(metaclass=_Named):
         return {"name": self.name, **given}
 
     @staticmethod
-    def from_dict(data: Mapping[str, Any]) -> Kind:
+    def from_dict(data: JsonObject) -> Kind:
         """Return the kind that :meth:`to_dict` wrote; lists become tuples."""
-        given = {key: _tuples(value) for key, value in data.items()}
+        given = {key: tuples(value) for key, value in data.items()}
         return Kind(given.pop("name"), **given)
 
 
@@ -233,5 +232,6 @@ KINDS: Registry[type[Kind]] = Registry(
 """The kinds by name; other packages add theirs through the entry points ``discreet.kinds``."""
 
 
-def _tuples(value: object) -> Any:
-    return tuple(_tuples(item) for item in value) if isinstance(value, list) else value
+def tuples(value: object) -> Any:
+    """Return what JSON wrote as lists as tuples, at every depth."""
+    return tuple(tuples(item) for item in value) if isinstance(value, list) else value

@@ -23,13 +23,13 @@ from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
 
 STEPS = 1000
-"""Parts of a query's progress."""
+"""The steps in which the progress of a query is reported."""
 CARRIED = 4_000
-"""The most cells of a margin that carries several finest ones. More of them leave the caches of a processor, and fewer
-margins to group by then save nothing."""
+"""The most cells of a margin from which several finest ones are added up. More would not fit into a processor's caches,
+and grouping by fewer margins would save nothing."""
 SAMPLE, ENOUGH = 1, 10_000
-"""Per cent of records that are looked at to judge the numbers of codes, and how many that must be: with fewer records,
-grouping takes a moment either way."""
+"""The percentage of records sampled to estimate the numbers of codes, and the fewest records that this must give: with
+fewer, grouping is quick either way."""
 
 
 class DuckDbSession(EngineSession):
@@ -115,8 +115,8 @@ class DuckDbSession(EngineSession):
     def _margins(self) -> tuple[Margin, ...]:
         """Return the margins by which records are grouped: the finest, or small ones that carry several of them.
 
-        How many codes dimensions have is judged by a sample from all over the records; a wrong guess costs only time.
-        Only files of columns let one look at a few records without reading all.
+        The number of codes of each dimension is estimated from a sample of the records; a wrong guess costs only time.
+        Only columnar files let one sample records without reading all of them.
         """
         if len(self.spec.finest) < 2 or self.source.kind != "parquet":
             return self.spec.finest
@@ -288,7 +288,7 @@ class DuckDbSession(EngineSession):
         return self._place(f"{text} IS NULL" if code is None else f"{text} = {literal(code)}")
 
     def cells(self, plan: Plan) -> Mapping[str, Any]:
-        """Add the finest margins up to all cells."""
+        """Add up the finest margins to all cells."""
         for i in range(len(plan.maps)):
             self.connection.register(f"map{i}", code_map(plan, i))
         queries = " UNION ALL ".join(self.sql.cells(plan, self.figures))
@@ -321,7 +321,7 @@ class DuckDbSession(EngineSession):
         self._tell(self._done)
 
     def _ask(self, work: Callable[[], object]) -> Any:
-        """Do something in DuckDB; what it cannot read is a fault of the data."""
+        """Run something in DuckDB; what it cannot read is an error in the data."""
         try:
             return self._beside(work)
         except self._duckdb.OutOfMemoryException:
@@ -330,7 +330,7 @@ class DuckDbSession(EngineSession):
             raise unreadable(self.source, error) from None
 
     def _beside(self, work: Callable[[], object]) -> Any:
-        """Work beside this thread, which meanwhile reports progress and can be interrupted."""
+        """Work in another thread, while this one reports progress and can be interrupted."""
         result: Future[Any] = Future()
 
         def run() -> None:
@@ -340,7 +340,7 @@ class DuckDbSession(EngineSession):
                 result.set_exception(error)
 
         threading.Thread(target=run, daemon=True).start()
-        # The future is waited for, not the thread: Python takes a thread for finished when its join is interrupted.
+        # Wait for the future, not the thread: Python takes a thread for finished when its join is interrupted.
         try:
             while not wait([result], 0.1).done:
                 if self.progress is not None:

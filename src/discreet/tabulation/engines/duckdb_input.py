@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from discreet.core.errors import DataError, RequestError
 from discreet.table.arrow_files import BLANKS
@@ -14,6 +14,9 @@ from discreet.tabulation.engine import check_columns, check_types
 from discreet.tabulation.sources import Source, csv_head, csv_line, utf8_copy
 from discreet.tabulation.spec import TableSpec
 from discreet.tabulation.whose import refuse_repeated, suspects
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
 
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 NUMBERS = (*WHOLE, *(f"U{kind}" for kind in WHOLE), "FLOAT", "DOUBLE", "DECIMAL")
@@ -25,12 +28,12 @@ GROUPED = {sign: rf"[-+]?[0-9]{{1,3}}([{other}][0-9]{{3}})+" for sign, other in 
 
 
 def quoted(name: str) -> str:
-    """Return a name as SQL wants it."""
+    """Return a name quoted for SQL."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def literal(text: object) -> str:
-    """Return a text as SQL wants it."""
+    """Return a text as a literal of SQL."""
     return "'" + str(text).replace("'", "''") + "'"
 
 
@@ -43,7 +46,7 @@ def text_of(expression: str) -> str:
 class Input:
     """The relation ``src`` of the records in a DuckDB connection."""
 
-    connection: Any
+    connection: DuckDBPyConnection
     source: Source
     types: Mapping[str, str]
     separators: Mapping[Path, str] = field(default_factory=dict)
@@ -65,7 +68,7 @@ class Input:
         stated = self.source.decimal or self._decimal(column)
         if stated is not None:
             other = "," if stated == "." else "."
-            # What is not in groups of three digits keeps its sign, and is no number then.
+            # Anything not in groups of three digits keeps its separator, and so is not a number.
             grouped = f"regexp_full_match({text}, {literal(GROUPED[stated] + f'([{stated}][0-9]*)?')})"
             text = f"CASE WHEN {grouped} THEN replace({text}, '{other}', '') ELSE replace({text}, '{other}', '?') END"
             text = f"replace({text}, ',', '.')"
@@ -73,7 +76,7 @@ class Input:
         return f"TRY_CAST(nullif({text}, '') AS DOUBLE)"
 
     def _decimal(self, column: str) -> str | None:
-        """Return the decimal sign of a column of texts where it can be nothing else, None where no number needs one.
+        """Return the decimal sign of a column of texts where it is unambiguous, None where no number needs one.
 
         In 1.234,5 and in 1,234.5 the last sign is decimal. In 1,234 the comma may separate thousands: then, and where
         points occur beside commas otherwise, numbers with commas are refused.
@@ -124,12 +127,12 @@ class Input:
         return f"{self.source.shown}: row {found[0]}" if found else self.source.shown
 
 
-def literal_list(items: Any) -> str:
-    """Return a list of texts as SQL wants it."""
+def literal_list(items: Iterable[object]) -> str:
+    """Return a list of texts as a literal of SQL."""
     return "[" + ", ".join(literal(item) for item in items) + "]"
 
 
-def open_input(connection: Any, source: Source, spec: TableSpec, folder: Path) -> Input:
+def open_input(connection: DuckDBPyConnection, source: Source, spec: TableSpec, folder: Path) -> Input:
     """Make the relation ``src``, and check that it has the columns that are needed."""
     import duckdb
 
@@ -162,7 +165,7 @@ def open_input(connection: Any, source: Source, spec: TableSpec, folder: Path) -
     check_types(source, spec, types, _is_code, lambda kind: kind.split("(")[0] in (*NUMBERS, *TEXTS))
     for column in suspects(types, spec):
         name = quoted(column)
-        rows, different = connection.execute(f"SELECT count({name}), count(DISTINCT {name}) FROM src").fetchone()
+        rows, different = connection.execute(f"SELECT count({name}), count(DISTINCT {name}) FROM src").fetchall()[0]
         refuse_repeated(source.shown, column, rows, different)
     return Input(connection, source, types, separators)
 
@@ -186,7 +189,7 @@ def unreadable(source: Source, error: Exception) -> DataError:
     return DataError(f"{source.shown} cannot be read ({message}); check it")
 
 
-def _load_csv(connection: Any, source: Source, spec: TableSpec, folder: Path) -> dict[Path, str]:
+def _load_csv(connection: DuckDBPyConnection, source: Source, spec: TableSpec, folder: Path) -> dict[Path, str]:
     """Read the columns that are needed, as texts, into a table that DuckDB keeps on disk if it is large."""
     separators: dict[Path, str] = {}
     for number, path in enumerate(source.paths):

@@ -1,10 +1,10 @@
 """The SQL that tabulates: a few margins straight from the records, everything else from those.
 
 Records pass once through GROUPING SETS over the finest margins, or over small ones that carry several of them; nothing
-is joined to them, because looking codes up costs more than grouping by the codes as they are. The few cells that come
-out are joined with the hierarchies and added up to all nodes and margins. Contributions of a contributor with several
+is joined to them, because looking up codes costs more than grouping by the codes as they are. The few resulting cells
+are joined with the hierarchies and added up to all nodes and margins. The contributions of a contributor with several
 records do not add up in this way, since the records may lie in different cells of one margin and in the same cell of
-another; only these contributors are grouped anew for every margin.
+another; only these contributors are grouped again for every margin.
 """
 
 from __future__ import annotations

@@ -105,7 +105,7 @@ class ReferenceSession(EngineSession):
         return self.source.shown
 
     def cells(self, plan: Plan) -> Mapping[str, Any]:
-        """Put every record into all its cells, then look at each cell."""
+        """Put every record into all its cells, then evaluate each cell."""
         members: dict[int, list[dict[str, Any]]] = defaultdict(list)
         for done, row in enumerate(self.rows):
             if self.progress is not None and done % 10_000 == 0:

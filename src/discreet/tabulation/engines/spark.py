@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from discreet.core.errors import DataError, RequestError
@@ -36,11 +36,17 @@ from discreet.tabulation.sources import Source, csv_head
 from discreet.tabulation.spec import TableSpec
 from discreet.tabulation.whose import refuse_repeated, suspects
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+
 NUMBERS = ("tinyint", "smallint", "int", "bigint", "float", "double", "decimal")
 ODD = "{0} IS NULL OR isnan({0}) OR abs({0}) = double('infinity')"
 """What is not a finite number; Spark's NaN is larger than any number and equals itself."""
 STEPS = 3
-"""What is told of: records, codes and cells."""
+"""The steps of the progress: records, codes and cells."""
 SPARSE = 4
 """How many records a base cell has on average where it carries several finest margins, a round choice: with fewer,
 adding up to it first saves next to nothing."""
@@ -57,7 +63,7 @@ class SparkTabulation(EngineSession):
             raise RequestError("record keys are added up by the engine duckdb; write the records as Parquet for it")
         self.spec, self.source, self.progress = spec, source, run.progress
         self._tag = uuid4().hex
-        self._cached: list[Any] = []
+        self._cached: list[DataFrame] = []
         self._views: list[str] = []
         self._done = 0
         frame = source.native if source.kind == "spark" else _read(source)
@@ -171,7 +177,7 @@ class SparkTabulation(EngineSession):
         """Name the column; records of a distributed table have no row numbers."""
         return f"{self.source.shown}: column {column!r}" + (f", code {code!r}" if code is not None else "")
 
-    def cells(self, plan: Plan) -> Mapping[str, Any]:
+    def cells(self, plan: Plan) -> Mapping[str, npt.NDArray[np.generic]]:
         """Roll the base cells up to all cells."""
         for i in range(len(plan.maps)):
             self._view(f"map{i}", self.spark.createDataFrame(code_map(plan, i)))
@@ -181,7 +187,7 @@ class SparkTabulation(EngineSession):
         self._tell()
         return {name: numpy_from_arrow(arrow[name]) for name in arrow.column_names}
 
-    def respondents(self, plan: Plan) -> Any:
+    def respondents(self, plan: Plan) -> pa.Table | None:
         """Add up the records of each respondent in each cell of the full cross."""
         own = "concat('holding ', substring(kh, 2))"
         unit = f"CASE WHEN substring(kh, 1, 1) = 'h' THEN {own} ELSE substring(kc, 2) END"
@@ -215,7 +221,7 @@ class SparkTabulation(EngineSession):
             parts += self._based(f"simple_{letter}", self._unit_figures(letter))
         self._view("base", _union(parts), cache=True)
 
-    def _based(self, relation: str, aggregates: list[str]) -> list[Any]:
+    def _based(self, relation: str, aggregates: list[str]) -> list[DataFrame]:
         """Return a relation added up to the base cells of every set of dimensions, which is numbered."""
         found = []
         for number, margin in enumerate(self._sets):
@@ -225,7 +231,7 @@ class SparkTabulation(EngineSession):
         return found
 
     def _weighted(self, *figures: str) -> tuple[str, ...]:
-        """Return figures of which the weighted ones are needed, none where records have no weight."""
+        """Return figures that are needed only if records have weights."""
         return figures if self.spec.weighted else ()
 
     def _unit_figures(self, letter: str, weight: str = "w / n", heavy: str = "wm") -> list[str]:
@@ -248,7 +254,7 @@ class SparkTabulation(EngineSession):
         named = f"coalesce({key}, concat('r', uuid()))" if letter == "h" and self.spec.contributor is None else key
         self._view(f"rows_{letter}", self._sql(f"SELECT *, {named} AS k FROM {self._name('r')}"))
         units = self._sql(f"SELECT k, {dims}, {', '.join(sums)} FROM {self._name(f'rows_{letter}')} GROUP BY k, {dims}")
-        # Keys made at random must not be made twice.
+        # Random keys must be drawn only once.
         units = self._view(f"units_{letter}", units, cache=True)
         spread = self._sql(f"SELECT k FROM {self._name(f'units_{letter}')} GROUP BY k HAVING count(*) > 1")
         spread = self._view(f"spread_{letter}", spread, cache=True)
@@ -271,7 +277,7 @@ class SparkTabulation(EngineSession):
         chosen = ", ".join([f"{name}.*", *columns])
         return f"(SELECT {hint} {chosen} FROM {name} {' '.join(joins)}{f' WHERE {only}' if only else ''})"
 
-    def _rolled(self, plan: Plan) -> list[Any]:
+    def _rolled(self, plan: Plan) -> list[DataFrame]:
         """Add up base cells to all cells."""
         columns = self.spark.table(self._name("base")).columns
         aggregates = ", ".join(self._again(name) for name in columns if name != "gid" and not name.startswith("d"))
@@ -295,8 +301,8 @@ class SparkTabulation(EngineSession):
         present = f"filter(concat({joined}), x -> x IS NOT NULL)"
         return f"slice(sort_array({present}, false), 1, {self.spec.top})"
 
-    def _regrouped(self, plan: Plan, letter: str) -> Any:
-        """Add units that spread over base cells up anew in every cell."""
+    def _regrouped(self, plan: Plan, letter: str) -> DataFrame:
+        """Add up again, in every cell, the units that spread over several base cells."""
         cell, sets = _grouped(plan, [one for _, groupings in plan.groupings for one in groupings], "k")
         sums = ["sum(n) AS n", "sum(w) AS w"]
         for k in judged(self.spec):
@@ -322,7 +328,7 @@ class SparkTabulation(EngineSession):
         of = f"{LEVELS[column.level]}{self.spec.magnitudes.index(column.response.judged)}"
         if column.figure == "total":
             return f"coalesce(sum(t{heavy}_{of}), 0)"
-        # There are a few parts per cell at most: collecting their tops costs nothing.
+        # A cell has at most a few parts: collecting their tops costs nothing.
         top = self._merged([f"flatten(collect_list(l_{of}))"])
         part = f".{heavy or 'v'}" if self.spec.weighted else ""
         return f"coalesce(get({top}, {column.rank - 1}){part}, 0)"
@@ -332,7 +338,7 @@ class SparkTabulation(EngineSession):
     def _name(self, view: str) -> str:
         return f"discreet_{self._tag}_{view}"
 
-    def _view(self, view: str, frame: Any, cache: bool = False) -> Any:
+    def _view(self, view: str, frame: DataFrame, cache: bool = False) -> DataFrame:
         if cache:
             frame = frame.cache()
             self._cached.append(frame)
@@ -340,7 +346,7 @@ class SparkTabulation(EngineSession):
         self._views.append(self._name(view))
         return frame
 
-    def _sql(self, query: str) -> Any:
+    def _sql(self, query: str) -> DataFrame:
         return self.spark.sql(query)
 
     def _tell(self) -> None:
@@ -350,12 +356,12 @@ class SparkTabulation(EngineSession):
 
 
 def quoted(name: str) -> str:
-    """Return a name as Spark wants it."""
+    """Return a name quoted for Spark."""
     return "`" + name.replace("`", "``") + "`"
 
 
 def literal(text: str) -> str:
-    """Return a text as Spark wants it."""
+    """Return a text as a literal of Spark."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
@@ -374,12 +380,12 @@ def _grouped(plan: Plan, groupings: Sequence[tuple[int | None, ...]], key: str =
     return cell, f"GROUP BY {', '.join(columns)} GROUPING SETS ({sets})" if columns else ""
 
 
-def _union(frames: list[Any]) -> Any:
+def _union(frames: list[DataFrame]) -> DataFrame:
     return reduce(lambda one, other: one.unionByName(other, allowMissingColumns=True), frames)
 
 
-def _read(source: Source) -> Any:
-    """Read files, or hand a frame over, with the Spark session of this process."""
+def _read(source: Source) -> DataFrame:
+    """Read files, or hand over a frame, with the Spark session of this process."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:

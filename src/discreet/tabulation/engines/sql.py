@@ -19,7 +19,7 @@ from discreet.tabulation.spec import ResponseSpec, TableSpec
 LEVELS = {"contributor": "c", "holding": "h"}
 Margin: TypeAlias = tuple[str, ...]
 MANY = 10
-"""The most dimensions whose combinations are looked through for carriers: a thousand of them."""
+"""The most dimensions whose combinations are searched for carriers: about a thousand combinations."""
 
 
 class SqlTerm(NamedTuple):
@@ -55,7 +55,7 @@ def carriers(spec: TableSpec, sizes: Sequence[int], most: float) -> tuple[Margin
     """Return few margins from which all finest ones add up: records are grouped by these alone.
 
     ``sizes`` are the numbers of codes of the dimensions, as far as known. A margin that carries several finest ones has
-    at most so many cells; the one that carries most of those left comes first.
+    at most ``most`` cells; the one that carries most of those left comes first.
 
     >>> from discreet.tabulation.spec import DimensionSpec
     >>> spec = TableSpec([DimensionSpec(name) for name in "abc"], margins=[("a", "b"), ("a", "c"), ("b", "c")])

@@ -7,14 +7,16 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import typer
 from tests.cli.running import refused, rows_of, run
 
+import discreet as dc
 from discreet.cli.app import app
-from discreet.cli.rule_texts import EXAMPLES, SHORT, rules_and_group, rules_of
 from discreet.core.errors import RequestError
 from discreet.rules import PQ, RULES, Dominance, PPercent, Threshold
+from discreet.rules.rule_texts import EXAMPLES, SHORT, rules_and_group, rules_of
 
 
 @pytest.mark.parametrize(
@@ -41,7 +43,7 @@ def test_each_rule_and_setting_has_a_text() -> None:
         assert ([rule.name for rule in found], group) == (
             ([], 0) if name == "group" else ([SHORT.get(name, name)], None)
         )
-    from discreet.cli.rule_texts import SETTINGS
+    from discreet.rules.rule_texts import SETTINGS
 
     own = {
         p.name for rule in RULES.values() for p in inspect.signature(rule).parameters.values() if p.default != p.empty
@@ -162,3 +164,40 @@ def test_unsafe_zeros_count_in_every_command(tmp_path: Path) -> None:
     assert "Nothing needs to be merged" in refused(run("protect", "redesign", table, "--rule", "threshold=3"))
     merged = run("protect", "redesign", table, *rule, "--json")
     assert merged.code == 0, merged.err
+
+
+COUNTS = pd.DataFrame({"area": list("aabbcc"), "sex": list("mfmfmf"), "count": [2, 9, 8, 7, 6, 9]})
+
+
+def test_functions_take_what_the_command_line_takes() -> None:
+    by_text, by_rule = (dc.suppress(COUNTS, rules) for rules in ("threshold=3", Threshold(3)))
+    assert by_text.pattern.positions.tolist() == by_rule.pattern.positions.tolist()
+    assert dc.sensitivity(COUNTS, ["threshold=3", Threshold(8)]).rules == (Threshold(3), Threshold(8))
+    assert dc.protect.violations("threshold=8")(dc.Table.from_frame(COUNTS)) == 3
+    text: Any = "p=10"
+    assert dc.protect.TabularAdjustment(text).rules == (PPercent(10),)
+
+
+@pytest.mark.parametrize(
+    ("given", "named", "reason"),
+    [
+        ({"threshold": 3}, {}, r"rules has \{'threshold': 3\}; give rules such as 'threshold=3'"),
+        (3, {}, "rules has 3; give rules such as 'threshold=3'"),
+        (["threshold=3", None], {}, "rules has None; give rules such as 'threshold=3'"),
+        ("treshold=3", {}, "^rules is 'treshold=3': there is no rule 'treshold'; did you mean 'threshold'"),
+        ("group=0", {}, "are found by discreet rules"),
+        ((), {"threshold": 3}, "threshold is a rule, not an option; give it as a text, rules='threshold=3'"),
+        ("threshold=3", {"methd": "fast"}, "there is no option 'methd'; did you mean 'method'"),
+    ],
+)
+def test_functions_say_what_they_take(given: Any, named: dict[str, Any], reason: str) -> None:
+    with pytest.raises(RequestError, match=reason):
+        dc.suppress(COUNTS, given, **named)
+
+
+def test_names_of_other_rooms_are_pointed_to() -> None:
+    with pytest.raises(AttributeError, match=r"it is discreet\.rules\.Threshold$"):
+        _ = dc.Threshold
+    with pytest.raises(AttributeError, match=r"it is discreet\.protect\.random_rounding$"):
+        _ = dc.random_rounding
+    assert dir(dc.protect) == sorted(dc.protect.__all__)
