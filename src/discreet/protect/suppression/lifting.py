@@ -9,7 +9,7 @@ A pattern that is safe with the crossings is safe without them, so where no circ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
@@ -177,19 +177,22 @@ class LiftedSearch(FastSearch):
         if cell < 0:
             return None
         shown.hidden[self.shown_class[self.hidden & (self.shown_class >= 0)]] = True
-        cost, on = shown.costs(), shown.problem.on
+        on = shown.problem.on
         down, up = (on.least, on.least) if way == BOTH else (on.down, on.up) if way == UP else (on.up, on.down)
         asked = [[cell], [self.size[q]], [way], [self.attacker[q]]]
-        for _ in range(TRIES):
-            outcome, count = settle(0, np.inf, shown.search(cost, asked))
-            if outcome != FOUND:
-                return None
-            classes, moves = shown.work.found[:count].copy(), np.rint(shown.work.moves[:count]).astype(np.int64)
-            if (lifted := self.lift.moves((classes, moves), way, self.facts_of(q))) is not None:
-                return lifted
-            room = np.where(moves > 0, up[classes], down[classes]) / np.abs(moves)
-            room[classes == cell] = np.inf
-            cost[classes[np.argmin(room)]] = np.inf
+        # Programs of the crossings inside of the cells that move are small; those of others beside them are not.
+        for wide in (False, True):
+            cost = shown.costs()
+            for _ in range(TRIES):
+                outcome, count = settle(0, np.inf, shown.search(cost, asked))
+                if outcome != FOUND:
+                    break
+                classes, moves = shown.work.found[:count].copy(), np.rint(shown.work.moves[:count]).astype(np.int64)
+                if (lifted := self.lift.moves((classes, moves), way, self.facts_of(q), wide=wide)) is not None:
+                    return lifted
+                room = np.where(moves > 0, up[classes], down[classes]) / np.abs(moves)
+                room[classes == cell] = np.inf
+                cost[classes[np.argmin(room)]] = np.inf
         return None
 
 
@@ -214,17 +217,22 @@ class Lift:
         np.maximum.at(part, problem.member[inside], own[inside])
         self.easy = np.maximum(problem.on.down - part, 0.0)
 
-    def moves(self, circuit: Moves, way: int, facts: tuple[IntArray, FloatArray, FloatArray]) -> Moves | None:
+    def moves(
+        self, circuit: Moves, way: int, facts: tuple[IntArray, FloatArray, FloatArray], *, wide: bool = False
+    ) -> Moves | None:
         """Return a circuit with crossings, None if they leave no room for it; what was asked before is remembered.
 
-        ``facts`` say how far some classes can move down and up for the one who is to be kept from undoing it.
+        ``facts`` say how far some classes can move down and up for the one who is to be kept from undoing it. Crossings
+        beside those inside of the cells that move are moved too if it is ``wide``.
         """
-        key = (*(column.tobytes() for column in (*circuit, *facts)), way)
+        key = (*(column.tobytes() for column in (*circuit, *facts)), way, wide)
         if key not in self.known:
-            self.known[key] = self._moves(circuit, way, facts)
+            self.known[key] = self._moves(circuit, way, facts, wide)
         return self.known[key]
 
-    def _moves(self, circuit: Moves, way: int, facts: tuple[IntArray, FloatArray, FloatArray]) -> Moves | None:
+    def _moves(
+        self, circuit: Moves, way: int, facts: tuple[IntArray, FloatArray, FloatArray], wide: bool
+    ) -> Moves | None:
         problem = self.problem
         begin, end = (np.searchsorted(self.sorted, circuit[0], side) for side in ("left", "right"))
         which, place = index_ranges(begin, end)
@@ -244,22 +252,21 @@ class Lift:
         easy = [
             end if (way == UP) == bool(k) and way != BOTH else np.minimum(end, self.easy) for k, end in enumerate(ends)
         ]
-        for near, crossings in enumerate(self._regions(np.unique(mine))):
-            # Further away, integer programs take long, and most corners are integers.
-            if (found := self._solved(shift, crossings, ends, easy, integers=near == 0)) is not None:
-                shift[crossings] = found
-                every = np.flatnonzero(shift)
-                return every, shift[every]
-        return None
+        crossings = self._region(np.unique(mine), wide)
+        # Further away, integer programs take long, and most corners are integers.
+        if (found := self._solved(shift, crossings, ends, easy, integers=not wide)) is None:
+            return None
+        shift[crossings] = found
+        every = np.flatnonzero(shift)
+        return every, shift[every]
 
-    def _regions(self, moved: IntArray) -> Iterator[IntArray]:
-        """Yield crossings to move along with some classes: first those that are parts of them, then others in sums."""
+    def _region(self, moved: IntArray, wide: bool) -> IntArray:
+        """Return crossings to move along with some classes: those that are parts of them, or others in sums too."""
         found = below = self._beside(moved)
         while below.size:
             below = np.setdiff1d(self._beside(below, parts=True), found)
             found = np.union1d(found, below)
-        yield found
-        yield np.union1d(found, self._beside(found))
+        return np.union1d(found, self._beside(found)) if wide else found
 
     def _beside(self, classes: IntArray, *, parts: bool = False) -> IntArray:
         """Return the crossings in the sums of some classes, or only those that are ``parts`` of them."""
