@@ -351,7 +351,7 @@ def _facts(pattern: Pattern, names: set[str]) -> Iterator[tuple[str, int, int, i
         if known.names[int(who)] in names:
             yield known.names[int(who)], int(i), int(low), int(high)
     if known.identified and known.insiders != "none":
-        found = joint_stakes(cells.tables, cells.places, known.response)
+        found = joint_stakes(cells.tables, cells.places, known.response, pattern.positions)
         found = found.chosen(np.isin(found.unit, [i for i, name in enumerate(found.names) if name in names]))
         own, value = cells.units(found.amount), cells.values[found.at]
         least = at_least(cells, found.unit, found.at, np.where(found.others == 0, value, own))

@@ -201,6 +201,7 @@ class RecordsOfPlan:
             top=top,
             missing=self.said.missing,
             negative=self.said.negative,
+            together=True,
             key=(self.said.key or SECRET_KEY) if self._has_keys else None,
             key_range=(self._has_keys and self.said.key_range) or KEYS,
         )
@@ -278,7 +279,7 @@ class RecordsOfPlan:
         ordered = tuple(sorted(margins, key=lambda m: (len(m), m)))
         # What weights represent stands in the place of counts.
         found, rows = projected(
-            of_response(whole, cluster.variable or self.plan.weights[cluster.name]), axes, ordered, fixed
+            of_response(whole, cluster.variable or self.plan.weights[cluster.name]), axes, ordered, fixed, together=True
         )
         if not len(found):
             raise DataError(f"cluster {cluster.name!r}: no record is of {cluster.period!r}; check the period")
