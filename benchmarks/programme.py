@@ -31,7 +31,7 @@ CROSSED = [
     *combinations(NESTED, 2),
     *(("f00", "f01"), ("f02", "f03"), ("f04", "f05")),
 ]
-SINGLE = 4
+SINGLE = 10
 """How many single commands are timed."""
 
 
@@ -48,7 +48,7 @@ def register(path: Path, records: int, values: int) -> None:
     for name, size in FLAT.items():
         columns[name] = np.char.add("c", draw.choice(size, records).astype(str))
     for k in range(values):
-        columns[f"v{k}"] = np.rint(draw.lognormal(5, 1.2, records)) + 1
+        columns[f"v{k}"] = np.rint(draw.lognormal(5, 2, records)) + 1
     pq.write_table(pa.table(columns), path)
 
 

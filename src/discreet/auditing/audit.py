@@ -13,7 +13,7 @@ from discreet.auditing.audit_result import Audit
 from discreet.auditing.counted_sums import with_sums_of_nobody
 from discreet.auditing.findings import RANK, Verdict, joined
 from discreet.auditing.judging import Judge, Sheet
-from discreet.auditing.knowledge import Knowledge, contributors, knowledge_of, respondents
+from discreet.auditing.knowledge import Knowledge, contributors, knowing_crossings, knowledge_of, respondents
 from discreet.auditing.laws import LAWS
 from discreet.auditing.levels import reach_of
 from discreet.auditing.limits import AuditCriterion, Limits
@@ -32,14 +32,16 @@ from discreet.reading.published import open_release, open_truth
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.attacker import Attacker, Fact
 from discreet.table.contributions import Contributions
+from discreet.table.crossing_parts import crossing_parts
 from discreet.table.equations import Equations
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release, draws_of, parts_of
-from discreet.table.spelling import NAMESAKES, may_be_one, namesakes, other_spellings, renamed
+from discreet.table.spelling import DIFFERENT, other_spellings, renamed
 from discreet.table.stakes import ONE_CELL, contributes, in_one_cell
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
+from discreet.table.taken_apart import doubts, in_one_spelling
 
 Insiders: TypeAlias = Literal["auto", "none", "singletons", "respondents"]
 INSIDERS = ("auto", "none", "singletons", "respondents")
@@ -128,7 +130,7 @@ def audit(
             such pair leaves the verdict incomplete.
         layout: the layout of equations stated for the same tables; for other tables it is built again.
         least: a lower bound on every value; counts and amounts are not negative.
-        most: an upper bound on every value.
+        most: an upper bound on the value of every finest cell.
         relaxed: accept intervals over real numbers; much faster on large tables of three and more dimensions. Figures
             whose interval may be narrower over integers are marked unfinished and never called safe.
         time_limit: seconds; figures unfinished by then are marked so, and never safe.
@@ -171,9 +173,18 @@ def audit(
     everybody = _of_everybody(equations, terms.knows)
     listed, singles = _contributors(everybody, contributions, limits)
     known = [*(knowledge_of(everybody, attacker) for attacker in attackers), *listed]
+    inside, fits = everybody, _fitting(everybody, terms.candidates) if terms.verdict_only else None
     if tables:
         secret = np.isfinite(reach.low) if reach.sensitive is None and limits.levels is not None else reach.sensitive
-        known += respondents(everybody, tables, response, secret, several=insiders != "singletons")
+        crossed, floor = crossing_parts(everybody, tables, response)
+        more, inside = knowing_crossings(everybody, floor)
+        if more and fits is not None and (fits.home >= floor).all():
+            # Nobody's part contradicts the first of the tables that fit, so only what others change can.
+            changed = np.isin(np.arange(everybody.lower.size), fits.at)
+            crossed, more = crossing_parts(everybody, tables, response, changed)[0], []
+        several = insiders != "singletons"
+        known += respondents(everybody, tables, response, secret, several=several, crossed=crossed)
+        known += more
     judge = Judge(
         equations,
         limits,
@@ -183,21 +194,21 @@ def audit(
         **effort,
         prior_bits=_prior_bits(equations, least, most),
         singles=singles,
-        fitting=_fitting(everybody, terms.candidates) if terms.verdict_only else None,
+        fitting=fits,
     )
     targets = np.union1d(targets_of(everybody, asked, reach), singles)
     if terms.verdict_only:
         sheets = [judge.verdict_only(everybody, targets := targets[_with_levels(judge)[targets]])]
         whom = judge.suspects(everybody, known, targets) if known else np.zeros(0, np.int64)
     else:
-        several = len(published) > 1 and targets.size and equations.measured is None
+        linked = len(published) > 1 and targets.size and equations.measured is None
         # What all tables leave comes first; what each leaves on its own is worked out in the time that remains.
         bounded = judge.bound(everybody, targets)
-        by_itself = alone(parts, equations, crossing, asked, judge.bound, least, most) if several else None
+        by_itself = alone(parts, equations, crossing, asked, judge.bound, least, most) if linked else None
         sheets = [judge.judged(bounded, targets, by_itself)]
         whom = np.arange(len(known))
     sheets += [judge.respondents(groups)] if groups else []
-    sheets += judge.insiders(everybody, known, targets, sheets[0], whom) if whom.size else []
+    sheets += judge.insiders(inside, known, targets, sheets[0], whom) if whom.size else []
     if (left_open := with_sums_of_nobody(sheets, parts_of(releases), equations)) is not None:
         sheets = left_open
         told.append(UNCOUNTED)
@@ -327,7 +338,7 @@ def _result(
         notes.append(
             f"{idle:,} hidden {'figure' if idle == 1 else 'figures'} that no rule calls sensitive can be worked out"
         )
-    unsettled = (UNNAMED, UNJUDGED, LOOSE, UNCOUNTED, NAMESAKES)
+    unsettled = (UNNAMED, UNJUDGED, LOOSE, UNCOUNTED, DIFFERENT)
     whole = not unseen and not judge.tied and not any(text in told for text in unsettled)
     ranks = set(findings.rank.tolist()) | (set() if whole else {RANK["incomplete"]})
     # Where nothing was worked out, nothing was shown to be safe, unless rules say that nothing has to be.
@@ -383,7 +394,11 @@ def _under_one_name(releases: Sequence[Any], apart: Sequence[Sequence[str]]) -> 
     names = other_spellings([list(dict.fromkeys(name for part in some for name in part.names)) for some in each])
     told = [f"dimension {name!r} was taken to be {kept!r}" for name, kept in names.items()]
     each = [tuple(renamed(part, names) for part in some) for some in each]
-    alike = {pair for k, some in enumerate(each) for other in each[:k] for pair in namesakes(other, some, apart)}
-    if alike:
-        told.append(may_be_one(sorted(alike)))
+    if len(each) > 1:
+        every, spelled = in_one_spelling([part for some in each for part in some])
+        each = [tuple(every.pop(0) for _ in some) for some in each]
+        told += spelled
+    told += dict.fromkeys(
+        text for k, some in enumerate(each) for other in each[:k] for text in doubts(other, some, apart)
+    )
     return tuple(part for some in each for part in some), told

@@ -7,7 +7,7 @@ those few equations, and all copies are bounded together.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -21,7 +21,7 @@ from discreet.table.attacker import Attacker
 from discreet.table.contributions import Contributions
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED, Kind
-from discreet.table.stakes import Stakes, idle, joint_stakes
+from discreet.table.stakes import Stakes, idle, joined, joint_stakes
 from discreet.table.tabulation import Tabulation
 
 ENTRIES = 2_000_000
@@ -163,30 +163,53 @@ def contributors(
 
 
 def respondents(
-    equations: Equations, tables: Sequence[Tabulation], response: str | None, secret: BoolArray | None, *, several: bool
+    equations: Equations,
+    tables: Sequence[Tabulation],
+    response: str | None,
+    secret: BoolArray | None,
+    *,
+    several: bool,
+    crossed: Stakes | None = None,
 ) -> list[Knowledge]:
     """Return the respondents of tabulations who may learn something, each with all their contributions to any table.
 
     ``secret`` are the positions where contributors must not learn the contributions of others, None for all. With
-    ``several``, respondents who are alone in no cell are tried too.
+    ``several``, respondents who are alone in no cell are tried too. ``crossed`` are their own parts of crossings that
+    no table shows, which they also know.
     """
     places = [located(equations, table) for table in tables]
-    found = joint_stakes(tables, places, response)
+    # What is published exactly is news to nobody.
+    found = joint_stakes(tables, places, response, ~equations.exact)
+    found = found if crossed is None else joined(found, crossed)
     alone = found.others == 0
     more = (found.amount > 0) & (equations.lower[found.at] >= 0)
-    # What is published exactly is news to nobody.
-    found = found.chosen(~equations.exact[found.at] & (alone | more if several else alone)).strongest()
+    found = found.chosen(alone | more if several else alone).strongest()
     own = whole_where_near(found.amount * 10.0**equations.decimals)
     least, alone = np.floor(own).astype(np.int64), found.others == 0
     most = np.where(alone, np.ceil(own), UNBOUNDED).astype(np.int64)
     # That somebody contributed 0 to a figure printed as 0 is news to nobody.
     told = np.where(_printed_as_zero(equations, tables, places)[found.at], 0, found.others)
     told = told if secret is None else np.where(secret[found.at], told, 0)
-    mine = np.maximum(least, 0)
+    shown = equations.source[found.at] >= 0
+    mine, told = np.where(shown, np.maximum(least, 0), -1), np.where(shown, told, 0)
     start = np.flatnonzero(np.diff(found.unit, prepend=-1))
     names, unit, at, unknown = found.names, found.unit, found.at, np.full(found.unit.size, np.nan)
     spans = [slice(a, b) for a, b in pairwise((*start.tolist(), found.unit.size))]
     return [Knowledge(names[int(unit[s.start])], at[s], least[s], most[s], mine[s], told[s], unknown[s]) for s in spans]
+
+
+def knowing_crossings(equations: Equations, floor: IntArray) -> tuple[list[Knowledge], Equations]:
+    """Return the equations of respondents who are too many to be told apart by their parts of crossings.
+
+    Each is taken to know the largest part of every crossing, its ``floor``. One of them stands for those who know
+    nothing else.
+    """
+    if not (floor > np.maximum(equations.lower[: floor.size], 0)).any():
+        return [], equations
+    lower = np.minimum(np.maximum(equations.lower, floor), equations.upper)
+    where = np.flatnonzero(lower > equations.lower)[:1]
+    facts = lower[where], np.full(1, UNBOUNDED), np.full(1, -1), np.zeros(1, np.int64), np.full(1, np.nan)
+    return [Knowledge("respondents of crossings", where, *facts)], replace(equations, lower=lower)
 
 
 def _printed_as_zero(equations: Equations, tables: Sequence[Tabulation], places: Sequence[IntArray]) -> BoolArray:

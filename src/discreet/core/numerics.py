@@ -158,8 +158,15 @@ def sorted_runs(*keys: IntArray) -> tuple[IntArray, IntArray]:
     >>> [column.tolist() for column in sorted_runs(np.array([2, 1, 2]), np.array([5, 9, 5]))]
     [[1, 0, 2], [0, 1]]
     """
-    order = np.lexsort(keys[::-1])
-    new = np.arange(order.size) == 0
+    same, behind = (np.full(max(keys[0].size - 1, 0), start) for start in (True, False))
     for key in keys:
-        new[1:] |= np.diff(key[order]) != 0
-    return order, np.flatnonzero(new)
+        step = np.diff(key)
+        behind |= same & (step < 0)
+        same &= step == 0
+    order = np.arange(keys[0].size)
+    if behind.any():
+        order = np.lexsort(keys[::-1])
+        same[:] = True
+        for key in keys:
+            same &= np.diff(key[order]) == 0
+    return order, np.flatnonzero(np.r_[np.full(min(order.size, 1), True), ~same])

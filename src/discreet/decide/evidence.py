@@ -25,6 +25,9 @@ from discreet.table.release import Release
 from discreet.utility.loss import InformationLoss, information_loss
 from discreet.utility.statistic_loss import StatisticLoss
 
+MANY = 20_000
+"""From so many positions on, those that no table shows among them, the tables of a plan are judged by levels alone."""
+
 
 @dataclass(frozen=True, eq=False)
 class Evidence:
@@ -65,14 +68,19 @@ def gather(
     # What follows from the figures tells nothing; it is checked against them and left out.
     listed = Listed.of(case, _told(case, release))
     about, sums = listed.about(), listed.sums()
+    limits = policy.limits
+    # Intervals beside so many unknowns take too long: what tables that fit show of the levels is enough.
+    brief = candidates is not None and candidates.positions.size > MANY and subject.magnitudes and case.wants_levels
+    brief &= "none" in subject.forms and limits.dr is None and limits.width is None
     audited = run_audit(
         listed.told,
-        limits=Limits(levels=case.levels()),
+        limits=Limits(levels=case.levels(every=brief)),
         # What nothing is asked of is not counted, which can take long.
         law="interval" if subject.magnitudes or policy.limits.dr is None else "method",
         proofs=proofs,
         # Of linked tables as they are nothing is hidden, and what no table shows is not asked about.
-        verdict_only="none" in subject.forms and release.method == "none",
+        verdict_only=brief or ("none" in subject.forms and release.method == "none"),
+        candidates=candidates if brief else None,
         about=about,
         sums=sums,
         **effort.searching(),

@@ -129,6 +129,14 @@ def suppress(
     Raises:
         InfeasibleError: if the sensitive cells cannot be protected as asked; it names the cells in conflict.
         UnsafeError: if the audit does not find the pattern safe.
+
+    >>> from discreet.rules import Threshold
+    >>> from discreet.table import Table
+    >>> areas, groups = ["n", "s", "w"], ["a", "b", "c"]
+    >>> table = Table.from_array([[2, 9, 8], [7, 6, 9], [9, 8, 5]], {"area": areas, "group": groups})
+    >>> found = suppress(table, Threshold(3))
+    >>> found.audit.verdict
+    'safe'
     """
     reading, rest = Reading.among(options, ("response",))
     known = [item.name for item in fields(Suppression) if item.init]
@@ -343,7 +351,7 @@ def _facts(pattern: Pattern, names: set[str]) -> Iterator[tuple[str, int, int, i
         if known.names[int(who)] in names:
             yield known.names[int(who)], int(i), int(low), int(high)
     if known.identified and known.insiders != "none":
-        found = joint_stakes(cells.tables, cells.places, known.response)
+        found = joint_stakes(cells.tables, cells.places, known.response, pattern.positions)
         found = found.chosen(np.isin(found.unit, [i for i, name in enumerate(found.names) if name in names]))
         own, value = cells.units(found.amount), cells.values[found.at]
         least = at_least(cells, found.unit, found.at, np.where(found.others == 0, value, own))

@@ -68,11 +68,12 @@ def of_response(whole: Tabulation, response: str | None) -> Tabulation:
 
 
 def projected(
-    whole: Tabulation, axes: Sequence[Axis], margins: Margins, fixed: Mapping[str, str]
+    whole: Tabulation, axes: Sequence[Axis], margins: Margins, fixed: Mapping[str, str], *, together: bool = False
 ) -> tuple[Tabulation, IntArray]:
     """Return some dimensions of a tabulation, and the rows that its cells come from.
 
-    Dimensions that are not among the axes are at their total, or at the category that is ``fixed``.
+    Dimensions that are not among the axes are at their total, or at the category that is ``fixed``. Respondents are
+    those of the finest margins, or with all dimensions crossed if they stay ``together``.
     """
     wanted = {axis.name: axis for axis in axes}
     kept, codes = np.ones(len(whole), bool), []
@@ -94,7 +95,8 @@ def projected(
     order = np.argsort(cells)
     rows, cells = rows[order], cells[order]
     names = tuple(tuple(axis.name for axis in ordered if axis.name in margin) for margin in margins)
-    about = {"axes": tuple(ordered), "margins": names, "respondents": _people(whole, ordered, names, fixed)}
+    people = _people(whole, ordered, (tuple(axis.name for axis in ordered),) if together else names, fixed)
+    about = {"axes": tuple(ordered), "margins": names, "respondents": people}
     return whole.with_columns(lambda column: column[rows], cells=cells, **about), rows
 
 
@@ -114,34 +116,37 @@ def _among(axes: Sequence[Axis], codes: Sequence[IntArray], margins: Margins) ->
 
 
 def _people(whole: Tabulation, axes: Sequence[Axis], margins: Margins, fixed: Mapping[str, str]) -> Respondents | None:
-    """Return who contributed what to the finest cells of a part."""
+    """Return who contributed what to the finest cells of some margins; those of the whole are crossed by everything."""
     people = whole.respondents
     if people is None:
         return None
-    finest = [m for m in margins if not any(set(m) < set(other) for other in margins)]
-    source = [m for m in whole.margins if not any(set(m) < set(other) for other in whole.margins)]
-    codes = dict(zip(whole.names, whole.grid.decode(people.cell), strict=True))
-    parts = []
-    for margin in finest:
-        needed = {*margin, *fixed}
-        behind = next(one for one in source if needed <= set(one))
-        inside = np.ones(people.cell.size, bool)
-        for name in whole.names:
-            inside &= (codes[name] > 0) == (name in behind)
-        for name, code in fixed.items():
-            inside &= _inside(whole.axis(name), code)[codes[name]]
-        at = np.flatnonzero(inside)
-        new = []
-        for axis in axes:
-            if axis.name not in margin:
-                new.append(np.zeros(at.size, np.int64))
-            elif axis.name in fixed:
-                new.append(np.full(at.size, axis.places[fixed[axis.name]]))
-            else:
-                new.append(_leaves(whole.axis(axis.name), axis)[codes[axis.name][at]])
-        position = Grid(tuple(len(axis) for axis in axes)).encode(new)
-        some = Respondents(people.names, people.unit[at], position, people.records[at], people.amounts[:, at])
-        parts.append(some.moved(position))
+
+    def code(name: str) -> IntArray:
+        return whole.grid.code(people.cell, whole.names.index(name))
+
+    some, inside = people, np.ones(people.cell.size, bool)
+    for name, category in fixed.items():
+        inside &= _inside(whole.axis(name), category)[code(name)]
+    if fixed:
+        some = Respondents(
+            people.names, people.unit[inside], people.cell[inside], people.records[inside], people.amounts[:, inside]
+        )
+    new = [
+        np.full(some.cell.size, axis.places[fixed[axis.name]])
+        if axis.name in fixed
+        else _leaves(whole.axis(axis.name), axis)[code(axis.name)[inside] if fixed else code(axis.name)]
+        for axis in axes
+    ]
+    grid = Grid(tuple(len(axis) for axis in axes))
+    parts = [
+        some.moved(
+            grid.encode([x if axis.name in margin else np.zeros_like(x) for x, axis in zip(new, axes, strict=True)])
+        )
+        for margin in margins
+        if not any(set(margin) < set(other) for other in margins)
+    ]
+    if len(parts) == 1:
+        return parts[0]
     joined = Respondents(
         people.names,
         np.concatenate([part.unit for part in parts]),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,26 +13,29 @@ from discreet.table.grid import Grid, locate
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Respondents
 
+NOTHING = np.zeros(0, np.int64)
 ONE_CELL = "respondents are not named and are taken to be in one cell each"
 """The message if a tabulation does not name its respondents."""
 
 
-def stakes(tabulation: Tabulation, response: str | None) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return cell, respondent and contribution (to the response, or records) for everybody in every cell and margin."""
+def stakes(
+    tabulation: Tabulation, response: str | None, among: BoolArray | None = None
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Return cell, respondent and contribution (to the response, or records) for everybody in every cell and margin.
+
+    With ``among``, only some cells are of interest.
+    """
     known = tabulation.respondents
     assert known is not None
     amount = known.amounts[tabulation.response(response)] if tabulation.responses else known.records.astype(np.float64)
-    codes = tabulation.grid.decode(known.cell)
-    crossed = Grid((2,) * len(codes)).encode([code > 0 for code in reversed(codes)])
-    above = _above(tabulation)
-    parts = []
-    for pattern in np.unique(crossed).tolist():
-        mine = np.flatnonzero(crossed == pattern)
-        again, position = tabulation.grid.climb(
-            [code[mine] for code in codes], above, "tabulate fewer dimensions at once"
-        )
+    above, parts = _above(tabulation), [(NOTHING, NOTHING, np.zeros(0))]
+    for mine, codes in _crossed(tabulation, among):
+        if among is not None:
+            near = np.flatnonzero(_in_one_of(tabulation, codes, among))
+            mine, codes = mine[near], [code[near] for code in codes]
+        again, position = tabulation.grid.climb(codes, above, "tabulate fewer dimensions at once")
         row = locate(tabulation.cells, position)
-        listed = row >= 0
+        listed = row >= 0 if among is None else (row >= 0) & among[row]
         mine = mine[again[listed]]
         parts.append(_added(row[listed], known.unit[mine], amount[mine]))
     row, unit, amount = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -40,6 +43,49 @@ def stakes(tabulation: Tabulation, response: str | None) -> tuple[IntArray, IntA
     order, start = sorted_runs(row, unit)
     once = order[start]
     return row[once], unit[once], amount[once]
+
+
+def _crossed(tabulation: Tabulation, among: BoolArray | None) -> Iterator[tuple[IntArray, list[IntArray]]]:
+    """Yield the entries of respondents in the finest cells of each margin, and these cells as codes.
+
+    Margins in which no cell is of interest may be left out.
+    """
+    known = tabulation.respondents
+    assert known is not None
+    if together(tabulation):
+        nothing, every = np.zeros(known.cell.size, np.int64), np.arange(known.cell.size)
+        cells = tabulation.grid.decode(tabulation.cells if among is None else tabulation.cells[among])
+        for margin in _finest(tabulation):
+            other = [code > 0 for name, code in zip(tabulation.names, cells, strict=True) if name not in margin]
+            if np.logical_or.reduce([cells[0] < 0, *other]).all():
+                continue
+            inside = {name: tabulation.grid.code(known.cell, tabulation.names.index(name)) for name in margin}
+            yield every, [inside.get(name, nothing) for name in tabulation.names]
+        return
+    codes = tabulation.grid.decode(known.cell)
+    crossed = Grid((2,) * len(codes)).encode([code > 0 for code in reversed(codes)])
+    for pattern in np.unique(crossed).tolist():
+        mine = np.flatnonzero(crossed == pattern)
+        yield mine, [code[mine] for code in codes]
+
+
+def together(tabulation: Tabulation) -> bool:
+    """Say whether respondents are kept with all dimensions crossed."""
+    known = tabulation.respondents
+    return known is not None and all(code.all() for code in tabulation.grid.decode(known.cell[:1]))
+
+
+def _in_one_of(tabulation: Tabulation, codes: Sequence[IntArray], among: BoolArray) -> BoolArray:
+    """Say which finest cells are one of some cells, or inside one."""
+    row = locate(tabulation.cells, tabulation.grid.encode(codes))
+    found: BoolArray = np.arange(len(tabulation) + 1) == len(tabulation)
+    finest = np.flatnonzero(np.bincount(row[row >= 0], minlength=len(tabulation)))
+    again, position = tabulation.grid.climb(
+        tabulation.grid.decode(tabulation.cells[finest]), _above(tabulation), "tabulate fewer dimensions at once"
+    )
+    over = locate(tabulation.cells, position)
+    found[finest[again[(over >= 0) & among[over]]]] = True
+    return found[row]
 
 
 def _added(row: IntArray, unit: IntArray, amount: FloatArray) -> tuple[IntArray, IntArray, FloatArray]:
@@ -92,31 +138,52 @@ class Stakes:
         return self.chosen(~np.repeat(weaker, size))
 
 
-def joint_stakes(tables: Sequence[Tabulation], places: Sequence[IntArray], response: str | None) -> Stakes:
+def joined(one: Stakes, other: Stakes) -> Stakes:
+    """Return the entries of two lists about different positions; respondents of the same name are one."""
+    index = {name: i for i, name in enumerate(one.names)}
+    number = np.array([index.setdefault(name, len(index)) for name in other.names], np.int64)
+    unit, at = np.r_[one.unit, number[other.unit]], np.r_[one.at, other.at]
+    order = np.lexsort((at, unit))
+    amount, others = np.r_[one.amount, other.amount][order], np.r_[one.others, other.others][order]
+    return Stakes(tuple(index), unit[order], at[order], amount, others)
+
+
+def joint_stakes(
+    tables: Sequence[Tabulation], places: Sequence[IntArray], response: str | None, among: BoolArray | None = None
+) -> Stakes:
     """Return what respondents put into linked tables; those of the same name are one.
 
     If a table does not know its respondents, those that can be recognised are taken. ``places`` are the positions of
-    the cells of each table, -1 for cells that do not count.
+    the cells of each table, -1 for cells that do not count; of ``among`` says which positions are of interest.
     """
     index: dict[str, int] = {}
-    parts = []
+    parts: list[tuple[IntArray, IntArray, FloatArray, IntArray]] = [(NOTHING, NOTHING, np.zeros(0), NOTHING)]
+    first = tables[0].respondents if tables else None
+    shared = first is not None and all(t.respondents is not None and t.respondents.names is first.names for t in tables)
     for table, place in zip(tables, places, strict=True):
+        wanted = None if among is None else (place >= 0) & among[place]
+        if wanted is not None and not wanted.any():
+            continue
         table = table if table.respondents is not None else replace(table, respondents=recognised(table, response))
         assert table.respondents is not None
-        number = np.array([index.setdefault(name, len(index)) for name in table.respondents.names], np.int64)
-        row, unit, amount = stakes(table, response)
+        row, unit, amount = stakes(table, response, wanted)
+        if not shared:
+            number = np.array([index.setdefault(name, len(index)) for name in table.respondents.names], np.int64)
+            unit = number[unit]
         others = (table.holdings or table.contributors).units[row] - 1
         sums = table.responses[table.response(response)].sums if table.responses else table.records
         # If others have losses, a respondent's contribution above the sum says nothing about it.
         kept = (place[row] >= 0) & ((others == 0) | (amount <= sums[row] * (1 + 1e-12)))
-        parts.append((number[unit[kept]], place[row[kept]], amount[kept], others[kept]))
+        parts.append((unit[kept], place[row[kept]], amount[kept], others[kept]))
     unit, at, amount, others = (np.concatenate(column) for column in zip(*parts, strict=True))
     order, start = sorted_runs(unit, at)
     if start.size:
         # If tables differ about the same sum, the respondent is given the larger share.
         amount, others = np.maximum.reduceat(amount[order], start), np.minimum.reduceat(others[order], start)
     once = order[start]
-    return Stakes(tuple(_said(name) for name in index), unit[once], at[once], amount, others)
+    every = first.names if shared and first is not None else list(index)
+    units, place_of = np.unique(unit[once], return_inverse=True)
+    return Stakes(tuple(said(every[i]) for i in units.tolist()), place_of, at[once], amount, others)
 
 
 def idle(tabulation: Tabulation, nothing: BoolArray) -> IntArray:
@@ -142,7 +209,8 @@ def idle(tabulation: Tabulation, nothing: BoolArray) -> IntArray:
     return found
 
 
-def _said(name: str) -> str:
+def said(name: str) -> str:
+    """Return what an attacker is called."""
     return name if name.startswith(("holding ", "respondent of ")) else f"respondent {name}"
 
 
@@ -214,7 +282,8 @@ def contributes(tabulation: Tabulation) -> bool:
     if tabulation.responses or known is None:
         return bool(tabulation.responses)
     # Everybody is in a finest cell of every finest margin; being in more of them takes several records.
-    return bool((known.records > 1).any()) or known.unit.size > len(known) * len(_finest(tabulation))
+    margins = 1 if together(tabulation) else len(_finest(tabulation))
+    return bool((known.records > 1).any()) or known.unit.size > len(known) * margins
 
 
 def _finest(tabulation: Tabulation) -> list[tuple[str, ...]]:

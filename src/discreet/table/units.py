@@ -155,8 +155,9 @@ class Respondents(Frozen):
     """Who contributed what: one entry per respondent and finest cell that it has records in, by respondent and cell.
 
     A tabulation keeps them if its records name their contributors; a holding represents all its contributors. ``cell``
-    is the position of a finest cell of one of the finest margins, ``records`` how many the respondent has in it, and
-    ``amounts`` what they sum to, with a row per response.
+    is the position of a finest cell of one of the finest margins, or of the cross of all dimensions, whatever margins
+    there are; ``records`` is how many the respondent has in it, and ``amounts`` what they sum to, with a row per
+    response.
     """
 
     names: tuple[str, ...]
@@ -171,6 +172,8 @@ class Respondents(Frozen):
     def moved(self, position: IntArray) -> Respondents:
         """Return the respondents with another position for each entry, added up where positions coincide."""
         order, start = sorted_runs(self.unit, position)
+        if start.size == order.size and (order[1:] > order[:-1]).all():
+            return Respondents(self.names, self.unit, position, self.records, self.amounts)
         records, amounts = self.records[order], self.amounts[:, order]
         if start.size:
             records, amounts = np.add.reduceat(records, start), np.add.reduceat(amounts, start, axis=1)
@@ -190,17 +193,20 @@ def named_units(column: pa.ChunkedArray | pa.Array) -> tuple[tuple[str, ...], In
 
 def respondents_of(
     axes: Sequence[Axis],
-    finest: Sequence[tuple[str, ...]],
+    crossed: Sequence[tuple[str, ...]],
     units: pa.ChunkedArray,
     codes: Sequence[IntArray],
     records: IntArray,
     amounts: FloatArray,
 ) -> Respondents:
-    """Return respondents from entries of the full cross: whose they are, an Arrow column, and a leaf for each axis."""
+    """Return respondents from entries of the full cross: whose they are, an Arrow column, and a leaf for each axis.
+
+    They are added up to the cells of each crossing of ``crossed``.
+    """
     names, unit = named_units(units)
     grid, parts = Grid(tuple(len(axis) for axis in axes)), []
     whole = Respondents(names, unit, np.zeros(unit.size, np.int64), records, amounts)
-    for margin in finest:
+    for margin in crossed:
         kept = [code if axis.name in margin else np.zeros_like(code) for axis, code in zip(axes, codes, strict=True)]
         parts.append(whole.moved(grid.encode(kept)))
     unit, cell, records = (np.concatenate([getattr(p, name) for p in parts]) for name in ("unit", "cell", "records"))

@@ -75,6 +75,7 @@ class TableSpec:
             for every record, which makes margins add up exactly; contributions are such products too.
         key: the column of record keys, which are added up in every cell modulo their range.
         key_range: keys are integers from 0 to below this; 1 for fractions between 0 and 1.
+        together: respondents are kept with all dimensions crossed, whatever margins are wanted.
     """
 
     dimensions: tuple[DimensionSpec, ...]
@@ -90,6 +91,7 @@ class TableSpec:
     key: str | None = None
     key_range: int = KEYS
     alone: bool = False
+    together: bool = False
 
     def __post_init__(self) -> None:
         """Check the choices and list the margins."""

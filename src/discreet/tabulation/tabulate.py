@@ -186,7 +186,7 @@ def _respondents(plan: Plan, named: Any) -> Respondents:
 
     return respondents_of(
         plan.axes,
-        plan.spec.finest,
+        (plan.spec.names,) if plan.spec.together else plan.spec.finest,
         named["unit"],
         [figures(f"leaf{i}").astype(np.int64) for i in range(len(plan.axes))],
         figures("records").astype(np.int64),

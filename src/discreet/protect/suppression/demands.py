@@ -7,7 +7,9 @@ demand that is met is a circuit of hidden cells.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, field
+from typing import Self
 
 import numpy as np
 
@@ -53,14 +55,28 @@ class Demanded:
         self.where = np.zeros((0, 2), np.int64)
         self.pool = np.empty((5, 1024), np.int64)
         self.end = 0
-        who, at, down, up = by_class(p, self.known)
-        order = np.lexsort((at, who))
-        self.facts = (who[order], at[order], down[order], up[order])
-        self.known_start: IntArray = starts_of(np.bincount(who + 1, minlength=len(self.known) + 1))
-        self.together: dict[int, tuple[int, list[int]]] = {}
         self.asked: set[tuple[int, int, int, int]] = set()
         self.stirred: IntArray = np.zeros(p.size, np.int64)
         self.forget()
+        self._learn(self.known)
+
+    def _learn(self, known: InsiderKnowledge) -> None:
+        """Take note of what insiders know."""
+        self.known = known
+        who, at, down, up = by_class(self.problem, known)
+        order = np.lexsort((at, who))
+        self.facts = (who[order], at[order], down[order], up[order])
+        self.known_start: IntArray = starts_of(np.bincount(who + 1, minlength=len(known) + 1))
+        self.together: dict[int, tuple[int, list[int]]] = {}
+
+    def before(self, known: InsiderKnowledge) -> Self:
+        """Return a copy of a pattern against outsiders, before insiders who know what is given."""
+        found = copy(self)
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray | list | set):
+                setattr(found, name, value.copy())
+        found._learn(known)
+        return found
 
     def forget(self) -> None:
         """Let every cell and every group of cells be tried for release again."""
@@ -196,12 +212,18 @@ class Demanded:
 
         A group knows what its members know, and is numbered after all of them.
         """
-        rows, start = [np.arange(self.known_start[-1])], [self.known_start]
-        for number, (demand, way, insiders) in enumerate(groups, start=self.known_start.size - 1):
-            rows += [np.arange(self.known_start[a + 1], self.known_start[a + 2]) for a in insiders]
-            start.append(start[-1][-1:] + sum(part.size for part in rows[-len(insiders) :]))
+        first = self.known_start.size - 1
+        self._share([insiders for _, _, insiders in groups])
+        for number, (demand, way, insiders) in enumerate(groups, start=first):
             self.together[number] = (demand, insiders)
             self.ask(self.cell[demand], self.size[demand], way, number)
+
+    def _share(self, groups: Sequence[Sequence[int]]) -> None:
+        """Let groups of insiders know what their members do."""
+        rows, start = [np.arange(self.known_start[-1])], [self.known_start]
+        for insiders in groups:
+            rows += [np.arange(self.known_start[a + 1], self.known_start[a + 2]) for a in insiders]
+            start.append(start[-1][-1:] + sum(part.size for part in rows[-len(insiders) :]))
         self.known_start, copied = np.concatenate(start), np.concatenate(rows)
         who, at, down, up = self.facts
         self.facts = (who[copied], at[copied], down[copied], up[copied])
@@ -235,6 +257,15 @@ class Demanded:
         """Return the classes and moves that prove a demand."""
         start, count = self.where[q]
         return self.pool[0, start : start + count].copy(), self.pool[1, start : start + count].copy()
+
+    @property
+    def touched(self) -> BoolArray:
+        """The positions that are hidden, and those that no table shows and some circuit moves."""
+        p, moved = self.problem, np.zeros(self.problem.size, bool)
+        moved[self.pool[0, : self.end]] = True
+        found = p.member >= 0
+        found[found] = moved[p.member[found]]
+        return p.positions(self.hidden) | (found & ~p.cells.listed)
 
     def pattern(self, method: str = "fast", bound: int | None = None, limited: bool = False) -> Pattern:
         """Return what was found, with the circuits that prove it, checked in integers."""

@@ -9,16 +9,18 @@ table gives the same pattern on any machine.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from discreet.core.clock import Clock
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.sparse import row_of, starts_of
 from discreet.protect.suppression.circuits import CHANGES
 from discreet.protect.suppression.circuits import EFFORT as CIRCUIT_EFFORT
 from discreet.protect.suppression.demands import BOTH, DOWN, FEW, UP, Demanded
-from discreet.protect.suppression.insider_knowledge import InsiderKnowledge
+from discreet.protect.suppression.insider_knowledge import NOBODY, InsiderKnowledge
 from discreet.protect.suppression.meeting import ALL, FREE, PARTS, keep, meet, reserve, settle
 from discreet.protect.suppression.problem import Problem
 from discreet.protect.suppression.releasing import Groups, improve
@@ -139,10 +141,10 @@ class FastSearch(Demanded):
         fresh = found[0][~self.hidden[found[0]]]
         self.hidden[fresh], self.cost[fresh] = True, self.problem.on.slight[fresh]
         self._keep(q, *found)
-        self._share(q, *found)
+        self._serve_others(q, *found)
         return True
 
-    def _share(self, q: int, cells: IntArray, moves: IntArray) -> None:
+    def _serve_others(self, q: int, cells: IntArray, moves: IntArray) -> None:
         """Keep a circuit for outsiders' demands without one that it serves too."""
         if self.attacker[q]:
             return
@@ -278,13 +280,34 @@ class FastSearch(Demanded):
 
 
 def fast(
-    problem: Problem, known: InsiderKnowledge, *, clock: Clock | None = None, progress: Progress | None = None
+    problem: Problem,
+    known: InsiderKnowledge | Callable[[BoolArray], InsiderKnowledge],
+    *,
+    clock: Clock | None = None,
+    progress: Progress | None = None,
 ) -> FastSearch:
-    """Find a safe pattern quickly; refuse if there is none when time is up."""
-    search = FastSearch(problem, known, progress, clock or Clock())
+    """Find a safe pattern quickly; refuse if there is none when time is up.
+
+    What insiders know may be worked out for hidden positions alone, once they are known. If more are hidden for their
+    sake, insiders of these are looked at too.
+    """
+    everything = known if isinstance(known, InsiderKnowledge) else None
+    search = FastSearch(problem, everything or NOBODY, progress, clock or Clock())
     search.ask_outsider()
     search.meet()
     search.improve()
+    seen = search.touched
+    while True:
+        found = search if isinstance(known, InsiderKnowledge) else search.before(known(seen))
+        meet_insiders(found)
+        more = found.touched & ~seen
+        if everything is not None or not more.any():
+            return found
+        seen |= more
+
+
+def meet_insiders(search: FastSearch) -> None:
+    """Make a pattern safe against insiders."""
     if search.ask_insiders():
         search.meet()
         while search.ask_insiders():
@@ -294,4 +317,3 @@ def fast(
         while search.ask_insiders():
             search.meet()
             search.tidy()
-    return search

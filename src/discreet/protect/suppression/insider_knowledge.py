@@ -13,9 +13,10 @@ from discreet.core.numerics import BoolArray, FloatArray, IntArray, whole_where_
 from discreet.core.sparse import Rows, components, row_of
 from discreet.protect.suppression.problem import Cells, Problem
 from discreet.table.attacker import Attacker
+from discreet.table.crossing_parts import crossing_parts
 from discreet.table.grid import locate
 from discreet.table.kinds import UNBOUNDED
-from discreet.table.stakes import contributes, in_one_cell, joint_stakes
+from discreet.table.stakes import contributes, in_one_cell, joined, joint_stakes
 
 Insiders: TypeAlias = Literal["auto", "none", "singletons", "respondents"]
 AT_ONCE = 20_000_000
@@ -50,8 +51,17 @@ class InsiderKnowledge:
         return len(self.names)
 
 
+NOTHING = np.zeros(0, np.int64)
+NOBODY = InsiderKnowledge((), NOTHING, NOTHING, NOTHING, NOTHING, NOTHING, NOTHING)
+
+
 def knowledge_of(
-    cells: Cells, insiders: Insiders, attackers: Sequence[Attacker], response: str | None, sensitive: BoolArray
+    cells: Cells,
+    insiders: Insiders,
+    attackers: Sequence[Attacker],
+    response: str | None,
+    sensitive: BoolArray,
+    among: BoolArray | None = None,
 ) -> InsiderKnowledge:
     """Return what respondents know, from the tables' own figures and from attackers that are named.
 
@@ -60,17 +70,18 @@ def knowledge_of(
     any table. Otherwise the largest contributor to every cell is taken, and identified in other cells as far as the
     figures allow. Holdings take the place of contributors where a table knows of them. A respondent who is counted once
     learns nothing more from counts, so by default only respondents of magnitudes, and those with several records, are
-    considered.
+    considered. What respondents that the tables name know of published positions is news to nobody: it can be left out
+    by giving those ``among`` which anything is hidden.
     """
     if insiders == "auto":
         insiders = "respondents" if any(contributes(table) for table in cells.tables) else "none"
     identified = all(table.respondents is not None for table in cells.tables)
     names: list[str] = []
-    rows: list[Told] = [(np.zeros(0, np.int64),) * 5]
+    rows: list[Told] = [(NOTHING,) * 5]
     if insiders == "none" and not attackers:
-        return InsiderKnowledge((), *rows[0], rows[0][0])
+        return NOBODY
     if insiders != "none" and identified:
-        names, rows = _identified(cells, insiders == "respondents", response)
+        names, rows = _identified(cells, insiders == "respondents", response, among)
     elif insiders != "none":
         names, rows = _recognised(cells, insiders == "respondents", response, sensitive)
     for attacker in attackers:
@@ -124,9 +135,13 @@ def _largest(key: IntArray, amount: IntArray) -> tuple[IntArray, IntArray]:
     return once, amount[order][where]
 
 
-def _identified(cells: Cells, several: bool, response: str | None) -> tuple[list[str], list[Told]]:
+def _identified(
+    cells: Cells, several: bool, response: str | None, among: BoolArray | None
+) -> tuple[list[str], list[Told]]:
     """Return every respondent who knows more than the outsider and than other respondents, and what each knows."""
-    found = joint_stakes(cells.tables, cells.places, response)
+    found = joint_stakes(cells.tables, cells.places, response, among)
+    crossed, _ = crossing_parts(cells.equations, cells.tables, response, among)
+    found = found if crossed is None else joined(found, crossed)
     own, alone = cells.units(found.amount), found.others == 0
     # Where values can be negative, an own contribution says nothing about the sum.
     more = (own > 0) & (cells.lower[found.at] >= 0) & (own <= cells.values[found.at])

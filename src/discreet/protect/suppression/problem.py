@@ -22,12 +22,13 @@ from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError, RequestError
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, first_true, whole_where_near
 from discreet.core.sparse import Rows, components, digests, row_of
-from discreet.protect.suppression.completion import fit, spread
+from discreet.protect.suppression.completion import fit, spread, true_values
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.statistic import StatisticColumn
 from discreet.table.tabulation import Tabulation
+from discreet.table.taken_apart import refuse_same
 
 Beside: TypeAlias = tuple[StatisticColumn, ...]
 """The statistics beside one table."""
@@ -159,12 +160,14 @@ def lay_out(
     of each table.
     """
     exact = [Figures.of_tabulation(table, response=response, name=name_of(table, tables)) for table in tables]
+    refuse_same(exact)
     if statistics:
         exact = [replace(part, statistics=beside) for part, beside in zip(exact, statistics, strict=True)]
     open_ = [replace(part, values=np.zeros_like(part.values), kind=np.ones_like(part.kind)) for part in exact]
     stated = equations_of(exact, least=min(least, 0.0), asked={})
     equations = equations_of(open_, least=min(least, 0.0), asked={}, layout=stated.layout)
-    values = fit(stated, spread(stated), clock)
+    counted = None if statistics else true_values(stated, tables, response)
+    values = fit(stated, spread(stated), clock) if counted is None else counted
     listed = np.zeros(values.size, bool)
     places = tuple(equations.rows_of(part) for part in exact)
     for place in places:

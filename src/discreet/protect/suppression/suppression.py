@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -16,6 +17,7 @@ from discreet.core.random import Seed
 from discreet.protect.base import Changes, Original, Protected
 from discreet.protect.suppression.fast import fast
 from discreet.protect.suppression.insider_knowledge import Insiders, knowledge_of
+from discreet.protect.suppression.lifting import CROSSINGS, fast_among_many, shown_only
 from discreet.protect.suppression.pattern import Pattern
 from discreet.protect.suppression.primary import COSTS, Wish, costs_of, demands_of, primary
 from discreet.protect.suppression.problem import Beside, lay_out, name_of, state
@@ -25,6 +27,7 @@ from discreet.rules.rule_texts import as_rules
 from discreet.rules.sensitivity import Combine
 from discreet.table import Table
 from discreet.table.attacker import Attacker
+from discreet.table.crossing_parts import crossing_parts
 from discreet.table.figures import Figures, units_of
 from discreet.table.kinds import Marked
 from discreet.table.release import Release
@@ -34,6 +37,10 @@ Effort: TypeAlias = Literal["fast", "optimal"]
 Zeros: TypeAlias = Literal["published", "suppressible"]
 SENSITIVE, SECONDARY, WHO = "Which cells are sensitive", "What is suppressed with them", "Who looks"
 CHOICES = {"method": Effort, "zeros": Zeros, "insiders": Insiders, "combine": Combine}
+MANY = 100_000
+"""From so many entries of respondents on, what they know is worked out for hidden cells only, once these are known; the
+search is then repeated as long as more are hidden. With fewer, knowing everything at once takes less time: a round
+choice."""
 MOST_BITS = 40
 """The widest intervals that a bound on the risk may require: 10¹² values. A round choice."""
 
@@ -213,8 +220,15 @@ class Suppression:
             i = int(stuck[0])
             size = max(int(demands.lower[i]), int(demands.upper[i]), int(demands.sliding[i]))
             raise explain(problem, i, size, 0, clock=clock)
-        known = knowledge_of(cells, self.insiders, self.attackers, self.response, demands.sensitive)
-        search = fast(problem, known, clock=clock, progress=progress)
+        known = partial(knowledge_of, cells, self.insiders, self.attackers, self.response, demands.sensitive)
+        entries = sum(one.respondents.unit.size for one in tables if one.respondents is not None)
+        later = self.method == "fast" and entries > MANY
+        if self.method == "fast" and not problem.left and int(problem.free.sum()) > CROSSINGS:
+            shown = state(shown_only(cells), demands, costs, published, self.zeros == "suppressible")
+            own = crossing_parts(cells.equations, tables, self.response)[1]
+            search = fast_among_many(problem, shown, known, own, clock=clock, progress=progress)
+        else:
+            search = fast(problem, known if later else known(), clock=clock, progress=progress)
         if self.method == "fast":
             return search.pattern(limited=clock.late)
         from discreet.protect.suppression.optimal import optimal

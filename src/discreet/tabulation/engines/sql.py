@@ -111,6 +111,30 @@ def carried(plan: Plan, chosen: Sequence[Margin]) -> list[tuple[Margin, list[tup
     return list(found.items())
 
 
+GROUPED = {sign: rf"[-+]?[0-9]{{1,3}}([{other}][0-9]{{3}})+" for sign, other in ((".", ","), (",", "."))}
+"""Numbers in groups of three digits, by the decimal sign that they may have."""
+
+
+def separated(sign: str) -> str:
+    """Return the pattern of numbers with separators between thousands, given their decimal sign."""
+    return f"{GROUPED[sign]}([{sign}][0-9]*)?"
+
+
+def with_point(text: str, sign: str, matches: str) -> str:
+    """Return the expression of a number with a decimal point and no separators, given that of its text.
+
+    Anything not in groups of three digits keeps its separator, and so is not a number.
+
+    Args:
+        text: the expression of the text.
+        sign: its decimal sign.
+        matches: the condition that the text matches :func:`separated`.
+    """
+    other = "," if sign == "." else "."
+    plain = f"CASE WHEN {matches} THEN replace({text}, '{other}', '') ELSE replace({text}, '{other}', '?') END"
+    return f"replace({plain}, ',', '.')"
+
+
 def levels(spec: TableSpec) -> list[str]:
     """Return the levels at which contributions are added up."""
     return ["contributor"] if spec.holding is None else list(LEVELS)

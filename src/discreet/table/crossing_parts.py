@@ -1,0 +1,153 @@
+"""Where respondents are along all dimensions of linked tables, and their parts of crossings that no table shows.
+
+Tables of some dimensions each leave open what only a table of all would show. Respondents know their own part of that
+too: a crossing is at least as large as what each of them contributes to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, sorted_runs
+from discreet.table.equations import Equations
+from discreet.table.grid import Grid
+from discreet.table.space import Space
+from discreet.table.stakes import Stakes, said, together
+from discreet.table.tabulation import Tabulation
+
+MANY = 200_000
+"""From so many parts on, respondents are not told apart by them: everybody is taken to know the largest part of each
+crossing, which is more than any of them knows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """Whose each entry is, its finest code along every dimension, and its amount."""
+
+    names: tuple[str, ...]
+    unit: IntArray
+    codes: Mapping[str, IntArray]
+    amount: FloatArray
+
+    def _patterns(self, space: Space, positions: IntArray) -> Iterator[tuple[IntArray, Grid, IntArray, IntArray]]:
+        """Yield positions of the same dimensions, a grid of these, and the place there of each position and entry.
+
+        Subtotals are left out.
+        """
+        codes = space.grid.decode(positions)
+        crossed = Grid((2,) * len(codes)).encode([code > 0 for code in codes])
+        finest = np.ones(positions.size, bool)
+        for axis, code in zip(space.axes, codes, strict=True):
+            finest &= np.isin(code, (0, *axis.leaves))
+        for pattern in np.unique(crossed[finest]).tolist():
+            mine = np.flatnonzero(finest & (crossed == pattern))
+            axes = [k for k, code in enumerate(codes) if code[mine[0]] > 0]
+            grid = Grid(tuple(space.shape[k] for k in axes))
+            own = grid.encode([self.codes[space.names[k]] for k in axes]) if axes else np.zeros_like(self.unit)
+            there = grid.encode([codes[k][mine] for k in axes]) if axes else np.zeros_like(mine)
+            yield mine, grid, there, own
+
+    def sums(self, space: Space, positions: IntArray) -> FloatArray:
+        """Return what respondents contribute to positions; NaN at subtotals."""
+        found = np.full(positions.size, np.nan)
+        for mine, grid, there, own in self._patterns(space, positions):
+            found[mine] = np.bincount(own, self.amount, grid.size)[there]
+        return found
+
+    def parts(self, space: Space, positions: IntArray) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
+        """Yield position, respondent and contribution of everybody, for each combination of dimensions."""
+        for mine, grid, there, own in self._patterns(space, positions):
+            place = np.full(grid.size, -1)
+            place[there] = mine
+            at = place[own]
+            inside = np.flatnonzero(at >= 0)
+            order, start = sorted_runs(self.unit[inside], at[inside])
+            if start.size:
+                first = inside[order[start]]
+                yield at[first], self.unit[first], np.add.reduceat(self.amount[inside[order]], start)
+
+
+def placed(tables: Sequence[Tabulation], space: Space, response: str | None) -> Placed | None:
+    """Return where the respondents of linked tables are; None if tables do not say it.
+
+    They do if respondents are kept with all dimensions crossed, or if all tables name the same respondents, each in one
+    finest cell.
+    """
+    first = tables[0].respondents if tables else None
+    alone = len(tables) == 1 and together(tables[0])
+    if first is None or any(axis.part for table in tables for axis in table.axes):
+        return None
+    codes: dict[str, IntArray] = {}
+    for table in tables:
+        known = table.respondents
+        if known is None or (known.names is not first.names and known.names != first.names):
+            return None
+        same = np.array_equal(known.unit, first.unit) and np.array_equal(
+            _amount(table, response), _amount(tables[0], response)
+        )
+        if not alone and (not same or not np.array_equal(known.unit, np.arange(len(known)))):
+            return None
+        for axis, code in zip(table.axes, table.grid.decode(known.cell), strict=True):
+            if axis.name not in space.names:
+                continue
+            there = space.axes[space.axis(axis.name)]
+            leaf = np.isin(np.arange(len(there.nodes)), there.leaves)
+            where = np.array([there.places.get(label, 0) for label in axis.codes], np.int64)[code]
+            if there.parts or (axis.name in codes and leaf[codes[axis.name]].all()):
+                continue
+            codes[axis.name] = where
+    for joint in space.axes:
+        leaf = np.isin(np.arange(len(joint.nodes)), joint.leaves)
+        if joint.name not in codes or not leaf[codes[joint.name]].all():
+            return None
+    return Placed(first.names, first.unit, codes, _amount(tables[0], response))
+
+
+def _amount(table: Tabulation, response: str | None) -> FloatArray:
+    known = table.respondents
+    assert known is not None
+    return known.amounts[table.response(response)] if table.responses else known.records.astype(np.float64)
+
+
+def unshown(equations: Equations) -> BoolArray:
+    """Say which positions no table shows, and are open."""
+    found: BoolArray = (
+        (equations.source < 0) & ~equations.exact & (np.arange(equations.lower.size) < equations.positions.size)
+    )
+    return found
+
+
+def crossing_parts(
+    equations: Equations, tables: Sequence[Tabulation], response: str | None, among: BoolArray | None = None
+) -> tuple[Stakes | None, IntArray]:
+    """Return respondents' own parts of crossings that no table shows, and what everybody is taken to know of these.
+
+    Few parts are listed by respondent, and those of the crossings ``among`` which they are asked for; of many, the
+    largest of each crossing is a lower bound for all. Values that can be negative are not bounded by anybody's part.
+    """
+    floor = np.full(equations.lower.size, -1, np.int64)
+    open_ = unshown(equations) & (equations.lower >= 0)
+    at = np.flatnonzero(open_ if among is None else open_ & among)
+    where = placed(tables, equations.space, response) if at.size else None
+    if where is None:
+        return None, floor
+    scale = 10.0**equations.decimals
+    positions = equations.positions[at]
+    patterns = sum(1 for _ in where._patterns(equations.space, positions))
+    if among is None and where.unit.size * patterns > MANY:
+        largest = np.zeros(at.size)
+        for place, _, amount in where.parts(equations.space, positions):
+            np.maximum.at(largest, place, amount)
+        floor[at] = np.floor(largest * scale + 1e-6).astype(np.int64)
+        return None, floor
+    found = list(where.parts(equations.space, positions))
+    if not found:
+        return None, floor
+    place, unit, amount = (np.concatenate(column) for column in zip(*found, strict=True))
+    order = np.lexsort((place, unit))
+    units, number = np.unique(unit[order], return_inverse=True)
+    names = tuple(said(where.names[i]) for i in units.tolist())
+    return Stakes(names, number, at[place[order]], amount[order], np.ones(order.size, np.int64)), floor

@@ -1,0 +1,134 @@
+"""Crossings of linked tables that no table shows: what is known of them, and circuits that are lifted to them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from discreet.auditing.audit import audit
+from discreet.auditing.audit_result import Audit
+from discreet.evaluate.audited_suppression import certify
+from discreet.protect.suppression import Suppression, suppression
+from discreet.protect.suppression.completion import true_values
+from discreet.protect.suppression.problem import lay_out
+from discreet.rules import Dominance
+from discreet.table import crossing_parts
+from discreet.table.contributions import Contributions
+from discreet.table.equations import equations_of
+from discreet.table.figures import Figures
+from discreet.table.kinds import Marked
+from discreet.table.release import Release
+from discreet.table.stakes import joint_stakes
+from discreet.table.tabulation import Tabulation
+from discreet.tabulation.tabulate import tabulate
+
+PAIRS = ("AB", "AC", "BC")
+
+
+def firms(seed: int, n: int = 8, categories: int = 2) -> pa.Table:
+    """Return records of firms in three dimensions."""
+    draw = np.random.default_rng(seed)
+    columns = {name: [f"{name.lower()}{k}" for k in draw.integers(categories, size=n)] for name in "ABC"}
+    return pa.table({"id": [f"u{i}" for i in range(n)], **columns, "v": draw.integers(1, 6, n)})
+
+
+def pairs(records: pa.Table) -> list[Tabulation]:
+    """Return the three tables of two dimensions each."""
+    return [tabulate(records, by=list(by), value="v", contributor="id") for by in PAIRS]
+
+
+def all_inner_hidden(tables: list[Tabulation]) -> Release:
+    """Return a release of margins alone."""
+    parts = []
+    for table in tables:
+        shown = Figures.of_tabulation(table, name=" × ".join(table.names))
+        inner = table.inner(table.names)
+        kind, values = np.where(inner, 1, 0), np.where(inner, 0, shown.values)
+        parts.append(replace(shown, kind=kind, kinds=(*shown.kinds[:1], Marked()), values=values))
+    return Release(None, "suppress", {}, tuple(parts))
+
+
+def intervals(found: Audit) -> dict[tuple[str, str], tuple[float, float]]:
+    """Return what everybody can work out, by name and cell."""
+    rows = found.findings
+    return {
+        (rows.attackers[int(rows.who[k])].split()[-1], rows.equations.describe(int(rows.at[k]))): (
+            float(rows.lower[k]),
+            float(rows.upper[k]),
+        )
+        for k in np.flatnonzero(rows.subject == 0).tolist()
+    }
+
+
+@pytest.mark.parametrize("seed", [3, 6, 10])
+def test_respondents_know_their_own_part_of_crossings(seed: int) -> None:
+    """An audit with tables that name respondents finds what one with every contribution finds."""
+    records = firms(seed)
+    tables = pairs(records)
+    release = all_inner_hidden(tables)
+    rows = [({name: row[name] for name in "ABC"}, row["id"], float(row["v"])) for row in records.to_pylist()]
+    by_tables = intervals(audit(release, contributions=tables, insiders="respondents"))
+    by_rows = intervals(audit(release, contributions=Contributions.from_rows(rows)))
+    shared = by_tables.keys() & by_rows.keys()
+    assert any(who != "outsider" for who, _ in shared)
+    assert {key: by_tables[key] for key in shared} == {key: by_rows[key] for key in shared}
+
+
+def test_many_respondents_are_taken_to_know_more_than_each_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where respondents are too many to be told apart, no interval is wider than that of somebody who is."""
+    tables = pairs(firms(10))
+    release = all_inner_hidden(tables)
+    apart = intervals(audit(release, contributions=tables, insiders="respondents"))
+    monkeypatch.setattr(crossing_parts, "MANY", 0)
+    together = intervals(audit(release, contributions=tables, insiders="respondents"))
+    shared = apart.keys() & together.keys()
+    assert any(who != "outsider" for who, _ in shared)
+    for key in shared:
+        assert together[key][0] >= apart[key][0]
+        assert together[key][1] <= apart[key][1]
+
+
+def test_crossings_have_their_true_values() -> None:
+    """Every position of linked tables is the sum of those in it, crossings that no table shows among them."""
+    records = firms(1, n=40, categories=3)
+    tables = pairs(records)
+    stated = equations_of([Figures.of_tabulation(one, name=" × ".join(one.names)) for one in tables], asked={})
+    values = true_values(stated, tables, None)
+    assert values is not None
+    rows = records.to_pylist()
+    for i, value in enumerate(values.tolist()):
+        cell = {name: code for name, code in stated.cell(i).items() if code != "Total"}
+        assert value == sum(row["v"] for row in rows if all(row[name] == code for name, code in cell.items()))
+
+
+def test_stakes_of_some_positions_are_those_among_all() -> None:
+    """Asking for some positions only leaves out the others, and nothing else."""
+    tables = pairs(firms(2, n=30, categories=3))
+    cells = lay_out(tables, None, 0.0)
+    among = np.random.default_rng(1).random(cells.values.size) < 0.3
+    every, some = (joint_stakes(tables, cells.places, None, which) for which in (None, among))
+
+    def entries(stakes: object) -> set[tuple[str, int, float, int]]:
+        columns = (getattr(stakes, name).tolist() for name in ("unit", "at", "amount", "others"))
+        return {(stakes.names[u], a, x, o) for u, a, x, o in zip(*columns, strict=True)}  # type: ignore[attr-defined]
+
+    assert entries(some) == {entry for entry in entries(every) if among[entry[1]]}
+    assert entries(some)
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_a_pattern_found_without_crossings_is_lifted_to_them(monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """What is found for many linked tables is checked in integers, and audited as any other pattern is."""
+    draw = np.random.default_rng(seed)
+    n = 400
+    columns = {name: [f"{name.lower()}{k}" for k in draw.integers(4, size=n)] for name in "ABC"}
+    records = pa.table({"id": [f"u{i}" for i in range(n)], **columns, "v": np.rint(draw.lognormal(4, 1.6, n)) + 1})
+    tables, method = pairs(records), Suppression(Dominance(1, 60))
+    for name in ("CROSSINGS", "MANY"):
+        monkeypatch.setattr(suppression, name, 0)
+    found = certify(method, tables)
+    assert found.audit.verdict == "safe"
+    found.pattern.check()
