@@ -25,8 +25,10 @@ SENTENCES: tuple[tuple[str, dict[str, str]], ...] = (
     (r"interval", {"name": "interval"}),
     (r"suppressed", {"name": "suppressed"}),
     (r"suppressed, at least (?P<least>\d+)", {"name": "suppressed"}),
-    (r"rounded \((?P<name>\w+)\) to base (?P<base>\d+)", {}),
-    (r"rounded \((?P<name>\w+)\) to base (?P<base>\d+), 1 to (?P<hides>\d+) being hidden", {}),
+    *(
+        (rf"rounded {how} to base (?P<base>\d+)(?:, 1 to (?P<hides>\d+) being hidden)?", {"name": name})
+        for how, name in (("at random", "random"), ("conventionally", "conventional"), ("under control", "controlled"))
+    ),
     (r"rounded to 0 or (?P<base>\d+) where below \d+", {"name": "small"}),
     (
         r"perturbed by at most (?P<bound>\d+)(?:, from (?P<least>\d+) or more)?(?:, from (?P<most>\d+) or less)?",
@@ -201,7 +203,7 @@ def _behind(header: Sequence[str], row: Sequence[str], at: int, beside: Sequence
 def _explained(sentence: str) -> Kind | None:
     """Return the kind that a sentence explains; None where it is about something else.
 
-    >>> dict(_explained("rounded (random) to base 3"))
+    >>> dict(_explained("rounded at random to base 3"))
     {'base': 3, 'name': 'random'}
     """
     for pattern, known in SENTENCES:

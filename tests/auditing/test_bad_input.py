@@ -225,3 +225,13 @@ def test_figures_that_cannot_come_about_as_they_are_said_to() -> None:
             kind.range(np.array([9, 2]))
     with pytest.raises(RequestError, match="figures of the kind 'random' have no 'least'; there are: 'hides', 'base'"):
         Kind("random", base=3, least=1)
+
+
+def test_bounds_between_integers_are_those_of_the_next_integers() -> None:
+    both = {"x": ["1", "2", "Total"]}
+    above = dc.audit(Figures.from_array([None, None, 2], both), least=0.5)
+    below = dc.audit(Figures.from_array([None, None, 6], both), most=3.5)
+    assert [(cell.lower, cell.upper) for cell in (*above.cells, *below.cells)] == [(1, 1)] * 2 + [(3, 3)] * 2
+    assert above.verdict == below.verdict == "unsafe"
+    decimals = dc.audit(Figures.from_array([None, None, 3], both, decimals=1), least=0.1)
+    assert [(cell.lower, cell.upper) for cell in decimals.cells] == [(0.1, 0.2)] * 2

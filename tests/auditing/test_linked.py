@@ -135,6 +135,7 @@ HIDDEN = Figures.from_array(
         (by_sex("gender"), (), "incomplete"),
         (by_sex("gender"), [("gender", "sex")], "safe"),
         (by_sex("gender"), [("gender", "area")], "incomplete"),
+        (Figures.from_array([7, 10, 0], {"gender": ["Male", "Female", "Unknown"]}), (), "incomplete"),
         (Figures.from_array([7, 10], {"ill": ["yes", "no"]}), (), "safe"),
     ],
 )
@@ -144,6 +145,40 @@ def test_dimensions_of_other_names(other: Figures, apart: list[tuple[str, str]],
     assert found.verdict == verdict
     assert ("'sex' and 'gender' have the same categories" in found.note) == (verdict == "incomplete")
     assert ("'Sex ' was taken to be 'sex'" in found.note) == ("Sex " in other.names)
+
+
+@pytest.mark.parametrize("other", ["FEMALE", " Female", "Fe\u200bmale", "\uff26emale", "Female\u00a0"])
+def test_categories_that_differ_in_spelling_are_one(other: str) -> None:
+    found = dc.audit([HIDDEN, by_sex("sex", other)])
+    assert found.verdict == "unsafe"
+    assert f"category {other!r} of dimension 'sex' was taken to be 'Female'" in found.note
+
+
+def test_codes_of_numbers_are_one_however_they_are_written() -> None:
+    shown = Figures.from_array([None, None, 8], {"sex": ["01", "02", "Total"]})
+    found = dc.audit([shown, Figures.from_array([7, 1], {"sex": ["1.0", "2.0"]})])
+    assert [(cell.lower, cell.upper) for cell in found.cells] == [(7, 7), (1, 1)]
+    # A table that has both spellings means two.
+    two = Figures.from_array([None, None, None, 8], {"sex": ["1", "01", "02", "Total"]})
+    found = dc.audit([two, Figures.from_array([7, 1], {"sex": ["1", "2"]}, absent="unpublished")])
+    assert {cell.cell["sex"]: (cell.lower, cell.upper) for cell in found.cells} == {
+        "1": (7, 7),
+        "01": (0, 0),
+        "02": (1, 1),
+    }
+
+
+def test_codes_inside_those_of_another_dimension() -> None:
+    both = {"district": ["N1", "N2", "S1", "S2", "Total"], "sex": ["m", "f", "Total"]}
+    fine = Figures.from_array([[None, None, 13], [140, 90, 230], [None, None, 9], [13, 11, 24], [158, 118, 276]], both)
+    coarse = Figures.from_array([[141, 102, 243], [17, 16, 33]], {"region": ["N", "S"], "sex": ["m", "f", "Total"]})
+    # 141 men in the north less 140 in N2 are the one hidden in N1.
+    found = dc.audit([fine, coarse])
+    assert found.verdict == "incomplete"
+    assert "categories of dimension 'district' seem to lie inside those of 'region'" in found.note
+    assert dc.audit([fine, coarse], apart=[("district", "region")]).verdict == "safe"
+    others = Figures.from_array([[140, 102, 242], [18, 16, 34]], {"region": ["N", "S"], "sex": ["m", "f", "Total"]})
+    assert dc.audit([fine, others]).verdict == "safe"
 
 
 def test_one_release_may_have_dimensions_of_the_same_categories() -> None:

@@ -115,16 +115,18 @@ def test_heavy_packages_stay_unloaded(arguments: list[str], tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["rsik"], "No such command 'rsik'"),
-        (["risk", "--jsn"], "No such option: --jsn"),
-        (["risk", "a.csv", "b.csv"], "unexpected extra argument"),
-        (["risk", "--draws", "many"], "'--draws'"),
-        (["risk", "--top", "-1"], "'--top'"),
-        (["risk", "--seed", "-1"], "'--seed'"),
-        (["risk", "--workers", "0"], "'--workers'"),
+        (["rsik"], "there is no command 'rsik'; did you mean risk? See discreet --help"),
+        (["risk", "--jsn"], "there is no option --jsn; did you mean --json? See discreet risk --help"),
+        (["risk", "a.csv", "b.csv"], "'b.csv' is more than the command takes"),
+        (["risk", "--draws", "many"], "--draws is 'many'; give an integer; see discreet risk --help"),
+        (["risk", "--top", "-1"], "--top is '-1'; give an integer, ≥ 0;"),
+        (["risk", "--seed", "-1"], "--seed is '-1'"),
+        (["risk", "--workers", "0"], "--workers is '0'; give an integer, ≥ 1;"),
+        (["workbench", "--port=x"], "--port is 'x'; give an integer, 0 to 65,535;"),
+        (["assess", "--example"], "--example needs a value, as --example religion; see discreet assess --help"),
         (["risk", "--output"], "--output"),
-        (["estimate", "sample.csv"], "Missing option '--population-size'"),
-        (["study"], "Missing argument 'PAPER'"),
+        (["estimate", "sample.csv"], "--population-size is missing (N, the number of people"),
+        (["study"], "PAPER is missing (antal2014"),
     ],
 )
 def test_command_lines_that_are_wrong_get_one_line(arguments: list[str], message: str) -> None:
@@ -134,6 +136,20 @@ def test_command_lines_that_are_wrong_get_one_line(arguments: list[str], message
     assert outcome.err.count("\n") == 1
     assert message.lower() in outcome.err.lower()
     assert outcome.err.rstrip().endswith("--help")
+
+
+@pytest.mark.parametrize("group", ["protect", "uniques", "ledger", "plan"])
+def test_a_group_alone_shows_its_help_and_no_complaint(group: str) -> None:
+    outcome = run(group)
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.rstrip() == run(group, "--help").out.rstrip()
+
+
+def test_long_examples_of_help_can_be_pasted() -> None:
+    """A line that is too long goes on after a backslash; none is broken by the terminal."""
+    lines = [line.rstrip() for line in run("rules", "--help").out.splitlines()]
+    at = lines.index("   discreet rules table.parquet --rule p=10 --rule dominance=2,85 \\")
+    assert lines[at + 1] == "       --rule threshold=3"
 
 
 def broken(error: BaseException) -> object:

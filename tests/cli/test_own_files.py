@@ -106,3 +106,21 @@ def test_a_table_with_marks_of_another_program_is_measured(religion: Path) -> No
     assert "R2 =" in run("risk", religion, "--released", "marked.csv").out
     Path("wrong.csv").write_text(text.replace(",x", ",?"), encoding="utf-8")
     assert "is '?', which is not a number" in run("risk", religion, "--released", "wrong.csv").err
+
+
+def test_inspect_recognises_a_release_and_names_the_next_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    table = dc.Table.from_array([[8, 1, 4], [3, 12, 4]], {"area": ["north", "south"], "group": ["a", "b", "c"]})
+    table.write("table.csv")
+    dc.protect.random_rounding(table, base=3).write("release.csv")
+    Path("people.csv").write_text("person,area,sex\n1,n,f\n2,n,m\n3,s,f\n4,s,f\n5,n,f\n6,s,m\n", encoding="utf-8")
+    for name, holds, step in (
+        ("table.csv", "a table", "discreet assess table.csv"),
+        ("release.csv", "a release (random base=3)", "discreet audit release.csv"),
+        ("people.csv", "records", "discreet assess people.csv --by area,sex,"),
+    ):
+        told = run("inspect", name).out
+        assert told.startswith(f"{name} holds {holds}")
+        assert f"Next: {step}" in told

@@ -63,7 +63,7 @@ def test_rules_with_reasons() -> None:
     line = ["rules", "t.parquet", "--rule", "threshold=3", "--rule", "dominance=1,85", "--rule", "p=10"]
     shown = run(*line)
     assert shown.code == 0
-    assert "4 of 8 cells of turnover are sensitive (50.0%)" in shown.out
+    assert "4 of 8 cells and totals of turnover are sensitive (50.0%)" in shown.out
     assert "(1, 85)-dominance" in shown.out
     told = json.loads(run(*line, "--json").out)
     assert told["cells"] == 8

@@ -13,7 +13,7 @@ def test_figures() -> None:
     assert figure(0.23147, 2) == "0.23"
     assert figure(-0.0) == "-0.0000"
     assert figure(None) == figure(float("nan")) == "–"
-    assert figure(float("inf")) == "inf"
+    assert figure(float("inf")) == "∞"
 
 
 def test_columns_are_aligned() -> None:

@@ -14,6 +14,7 @@ from tests.decide.firms import firms
 import discreet as dc
 from discreet.core.errors import RequestError
 from discreet.decide.compare import Comparison, efficient
+from discreet.decide.compared_methods import grid_of
 from discreet.decide.policy import Policy
 
 GRID: list[Any] = [
@@ -225,6 +226,13 @@ def test_assess_and_compare_recommend_the_same(policy: str, which: str) -> None:
         assert point.name == assessed.release.method
         stated = {**dict(assessed.release.parameters), "additive": None}
         assert all(stated[key] == value for key, value in point.parameters.items() if stated.get(key) is not None)
+
+
+def test_one_method_is_a_grid_like_a_list_of_it() -> None:
+    method = dc.protect.RandomRounding(3)
+    assert grid_of(method, Policy(), False) == grid_of([method], Policy(), False)
+    with pytest.raises(RequestError, match="a int is not a method"):
+        grid_of(3, Policy(), False)
 
 
 def test_a_grid_of_ones_own_is_judged_by_what_it_keeps() -> None:

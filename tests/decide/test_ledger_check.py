@@ -171,7 +171,8 @@ def test_two_roundings_of_one_figure_narrow_it(ledger: Ledger) -> None:
     narrow = ledger.check(second, title="Second", width=2).new
     assert [(f.name, f.lower, f.upper, f.cause) for f in narrow] == [("size=s", 4, 5, "together")]
     assert (
-        "3 (rounded (random) to base 3) in «First», 6 (rounded (random) to base 3) in «Second»" in narrow[0].subtraction
+        "3 (rounded at random to base 3) in «First», 6 (rounded at random to base 3) in «Second»"
+        in narrow[0].subtraction
     )
     exact = ledger.check(shown([5, 9], sizes), title="Exact")
     assert {(f.name, f.lower) for f in exact.new} == {("size=s", 5), ("size=m", 9)}
@@ -480,3 +481,26 @@ def test_a_dimension_under_another_name(name: str, apart: list[tuple[str, str]],
     found = ledger.check(new, population="town", threshold=2, apart=apart)
     assert found.verdict == verdict
     assert ("'sex' and 'gender' have the same categories" in found.sentence) == (verdict == "incomplete")
+
+
+def test_categories_that_differ_in_spelling_are_one(ledger: Ledger) -> None:
+    both = {"area": ["a", "b"], "sex": ["Male", "Female", "Total"]}
+    new = shown([[None, None, 8], [4, 5, 9]], both, absent="unpublished")
+    ledger.add(shown([7, 10], {"sex": ["MALE", "Fe\u200bmale"]}), title="before", population="town", period="2024")
+    together = ledger.check(new, population="town", period="2024", threshold=2)
+    assert together.verdict == "unsafe"
+    assert "Category 'MALE' of dimension 'sex' was taken to be 'Male'" in together.sentence
+    # Somebody who came to the town is seen between periods too.
+    later = ledger.check(shown([7, 11], {"sex": ["Male", "Female"]}), population="town", period="2025")
+    assert [change.people for change in later.changes] == [1]
+
+
+def test_codes_inside_those_of_another_dimension(ledger: Ledger) -> None:
+    districts = [[None, None, 13], [140, 90, 230], [None, None, 9], [13, 11, 24], [158, 118, 276]]
+    both = {"district": ["N1", "N2", "S1", "S2", "Total"], "sex": ["m", "f", "Total"]}
+    ledger.add(shown(districts, both), title="districts")
+    regions = shown([[141, 102, 243], [17, 16, 33]], {"region": ["N", "S"], "sex": ["m", "f", "Total"]})
+    found = ledger.check(regions, title="regions", threshold=1)
+    assert found.verdict == "incomplete"
+    assert "categories of dimension 'district' seem to lie inside those of 'region'" in found.sentence
+    assert ledger.check(regions, title="regions", threshold=1, apart=[("district", "region")]).verdict == "safe"

@@ -29,6 +29,27 @@ def ledger(tmp_path: Path) -> Ledger:
     return Ledger(tmp_path / "ledger.sqlite")
 
 
+@pytest.mark.parametrize("asked", [{"period": "2024-12"}, {"population": "inhabitants"}, {"variable": "people"}])
+def test_cells_that_add_up_to_what_another_release_prints(ledger: Ledger, asked: dict[str, Any]) -> None:
+    """Nothing is printed twice, but the cells of one table are those that the other hides, by any reader's sums."""
+    told = {"period": "2024", "population": "residents"}
+    sides = {"area": ["n", "s", "Total"], "sex": ["m", "f", "Total"]}
+    ledger.add(shown([[None, None, 40], [None, None, 50], [42, 48, 90]], sides), title="First", **told)
+    finer = {"area": ["n", "s"], "sex": ["m", "f"], "age": ["young", "old"]}
+    for cells, labels in (
+        ([[38, 2], [4, 46]], dict(list(finer.items())[:2])),
+        ([[[30, 8], [1, 1]], [[2, 2], [6, 40]]], finer),
+    ):
+        found = ledger.check(shown(cells, labels), title="Cells", **(told | asked))
+        assert found.verdict == "unsafe"
+        assert {("area=n, sex=f", 2)} <= {(f.name, f.lower) for f in found.new}
+    # Other people, whose figures are others too.
+    assert (
+        ledger.check(shown([[38, 12], [4, 66]], dict(list(finer.items())[:2])), title="X", **(told | asked)).verdict
+        != "unsafe"
+    )
+
+
 # --- populations inside each other -------------------------------------------------------------------------------
 
 AREAS = {"area": ["n", "s", "Total"]}

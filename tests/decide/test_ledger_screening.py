@@ -114,3 +114,25 @@ def test_many_related_releases_are_not_read_one_by_one(tmp_path: Path, monkeypat
     assert [change.earlier for change in found.changes] == ["«of 0»"]
     assert len(found.compared) == YEARS
     assert asked == [YEARS, 1]
+
+
+@pytest.mark.parametrize("few", [10**9, 1])
+def test_sums_that_follow_are_compared_like_printed_ones(
+    few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of many tables hides its cells and prints the margins of the new one, which prints nothing but cells."""
+    monkeypatch.setattr(checking, "FEW", few)
+    sides = {"area": ["n", "s", "Total"], "sex": ["m", "f", "Total"]}
+    with Ledger(tmp_path / "book.sqlite") as book:
+        for year in range(25):
+            by = 50 * year
+            hidden = [[None, None, 40 + by], [None, None, 50 + by], [42 + by, 48 + by, 90 + 2 * by]]
+            book.add(
+                Release.of(Figures.from_array(hidden, sides)), title=f"of {year}", population="p", period=str(year)
+            )
+        new = Release.of(Figures.from_array([[38, 2], [4, 46]], {"area": ["n", "s"], "sex": ["m", "f"]}))
+        found = book.check(new, title="new", population="p", period="0 final")
+    assert found.verdict == "unsafe"
+    assert {(f.name, f.lower) for f in found.new} >= {("area=n, sex=f", 2)}
+    assert "«of 0» and «new» were taken to describe the same values, as 4 of 4 figures" in found.sentence
+    assert found.sentence.count("were taken to describe the same values") == 1

@@ -9,7 +9,7 @@ import pytest
 from tests.cli.running import run
 
 import discreet as dc
-from discreet.core.errors import DiscreetError, LimitError
+from discreet.core.errors import DataError, DiscreetError, LimitError
 from discreet.evaluate import audited_suppression
 from discreet.evaluate.audited_suppression import AuditedSuppression, UnsafeError
 from discreet.protect import METHODS
@@ -100,3 +100,23 @@ def test_every_way_to_a_release_goes_through_the_audit(
     assert found.code == 2
     assert run("assess", "row.csv", "--protect", "suppress", "-o", "out.csv").code == 2
     assert not Path("out.csv").exists()
+
+
+def test_linked_tables_whose_figures_show_that_they_share_more_than_names() -> None:
+    """One man is hidden in N1, and 141 men of the north less 140 of N2 are in print."""
+    districts = [[12, 1], [90, 140], [5, 4], [11, 13]]
+    fine = dc.Table.from_array(districts, {"district": ["N1", "N2", "S1", "S2"], "sex": ["female", "male"]})
+    north_and_south = [[102, 141], [16, 17]]
+    for sides, said in (
+        ({"region": ["N", "S"], "sex": ["female", "male"]}, "'district' lie inside those of 'region'"),
+        ({"wealth": ["rich", "poor"], "gender": ["female", "male"]}, "'sex' and 'gender' have the same categories and"),
+        ({"wealth": ["rich", "poor"], "sex": ["Female", "male"]}, "'female' and 'Female' of dimension 'sex' differ"),
+    ):
+        with pytest.raises(DataError, match=said):
+            dc.suppress([fine, dc.Table.from_array(north_and_south, sides)], Threshold(3))
+    # Where people live and where they work are not the same, though the places are.
+    homes, works = ([[70, 60], [30, 80]], [[80, 40], [20, 100]])
+    places = ["York", "Leeds"]
+    live = dc.Table.from_array(homes, {"home": places, "sex": ["female", "male"]})
+    work = dc.Table.from_array(works, {"work": places, "age": ["young", "old"]})
+    assert dc.suppress([live, work], Threshold(3)).audit.verdict == "safe"

@@ -424,3 +424,56 @@ def test_a_sum_of_figures_that_no_table_shows_says_how_far_off_it_may_be(tmp_pat
 
 def _place(label: Mapping[str, str]) -> frozenset[tuple[str, str]]:
     return frozenset((name, code) for name, code in label.items() if code != "Total")
+
+
+MUNICIPALITIES = {"A1": (12, 1), "A2": (90, 140), "B1": (5, 4), "B2": (11, 13), "B3": (15, 30)}
+OF_MUNICIPALITIES = (
+    'title = "t"\npolicy = "p.toml"\nprotection = "suppress"\n[records]\nfiles = "r.csv"\ncontributor = "id"\n'
+)
+
+
+@pytest.fixture
+def municipalities(tmp_path: Path) -> Path:
+    """Write records of municipalities in counties; county, code and municipality depend on each other."""
+    who = [
+        (m, sex)
+        for m, numbers in MUNICIPALITIES.items()
+        for sex, k in zip("fm", numbers, strict=True)
+        for _ in range(k)
+    ]
+    rows = [f"{i},{m[0]},{m},{ord(m[0])}{m[1]},{sex}" for i, (m, sex) in enumerate(who)]
+    (tmp_path / "r.csv").write_text("\n".join(["id,county,muni,code,sex", *rows]) + "\n")
+    limits = '[limits]\nr2 = "none"\ndr = "none"\ntau = "none"\nlevels = "never"\n'
+    (tmp_path / "p.toml").write_text(f'title = "p"\nextends = "default"\n{limits}[[protections]]\nname = "suppress"\n')
+    return tmp_path
+
+
+def test_columns_inside_each_other_are_stated(municipalities: Path) -> None:
+    tables = table("munis", ["muni", "sex"]) + table("counties", ["county", "sex"])
+    # Without its county, A1 has one man hidden, and 141 men of county A less 140 of A2 are in print.
+    with pytest.raises(DataError, match=r"'muni' lies in one of 'county', .* columns = \[\"county\", \"muni\"\]"):
+        made(municipalities, OF_MUNICIPALITIES + tables)
+    stated = '[dimensions.muni]\ncolumns = ["county", "muni"]\n'
+    (found,) = made(municipalities, OF_MUNICIPALITIES + stated + tables).clusters
+    shown = cells(found)["munis"]
+    hidden = {place for place, text in shown.items() if not text.isdigit()}
+    men = {code: frozenset([("muni", code), ("sex", "m")]) for code in ("A1", "A2")}
+    assert set(men.values()) <= hidden
+
+
+def test_columns_that_say_the_same_are_not_two_dimensions(municipalities: Path) -> None:
+    tables = table("munis", ["muni", "sex"]) + table("codes", ["code", "sex"])
+    with pytest.raises(DataError, match=r"'muni' and 'code' say the same of every record, .*; use one of them"):
+        made(municipalities, OF_MUNICIPALITIES + tables)
+    # A table that crosses both says it by its zeros, and in few records columns lie inside each other by chance.
+    made(municipalities, OF_MUNICIPALITIES + table("both", ["muni", "code"]))
+    lines = (municipalities / "r.csv").read_text().splitlines()
+    (municipalities / "r.csv").write_text("\n".join([lines[0], lines[1], lines[14], lines[-1]]) + "\n")
+    made(municipalities, OF_MUNICIPALITIES + tables)
+
+
+def test_records_in_a_folder_that_changed_are_read_again(tmp_path: Path) -> None:
+    (tmp_path / "all").mkdir()
+    (tmp_path / "all" / "a.parquet").write_bytes(b"1")
+    plan = plan_of('title = "t"\n[records]\nfiles = "all"\n' + table("T", ["sex"]), folder=tmp_path)
+    assert plan.input_files() == [tmp_path / "all" / "a.parquet"]

@@ -136,7 +136,7 @@ def test_files(tmp_path: Path) -> None:
 
 def test_kinds_of_chains() -> None:
     kind = Kind("chain", kinds=(Kind("swapped", bound=2), Kind("random", base=3)))
-    assert kind.phrase == "swapped, at most 2 in a cell, then rounded (random) to base 3"
+    assert kind.phrase == "swapped, at most 2 in a cell, then rounded at random to base 3"
     assert Kind.from_dict(json.loads(json.dumps(data_of(kind)))) == kind
     assert (kind.step, kind.stated, kind.weighs, kind.keyed) == (3, False, False, False)
     assert kind.range(np.array([3]))[0].tolist() == [0]

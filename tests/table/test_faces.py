@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet import Release, Table, datasets
+from discreet import Figures, Release, Table, datasets
 from discreet.table.grid import grid_of
 
 
@@ -79,3 +79,12 @@ def test_phrases() -> None:
     table = Table.from_array([[1, 2]], {"area": ["north"], "sex": ["m", "f"]})
     assert table.describe(1) == "area=north, sex=f"
     assert grid_of(table.dimensions).describe(0) == "area=north, sex=m"
+
+
+def test_a_release_with_hidden_figures_shows_its_table_in_a_notebook() -> None:
+    cross = Figures.from_array([[1, 5], [7, 9]], {"<area>": ["n", "s"], "sex": ["f", "m"]})
+    html = Release.of(cross)._repr_html_()
+    assert "&lt;area&gt; \\ sex" in html
+    assert ">7</td>" in html
+    line = Figures.from_array(list(range(30)), {"age": [str(i) for i in range(30)]})
+    assert Release.of(line)._repr_html_().count("<tr>") == 1 + 20

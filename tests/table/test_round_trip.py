@@ -34,9 +34,14 @@ def wide_says_all(table: Table) -> bool:
     return not set(table.names) & set(last.categories)
 
 
+def _plain(text: str) -> str:
+    """Return a text without the blanks around it; those that a spreadsheet might run as a formula are kept in front."""
+    return text.rstrip() if text[:1] in ("\t", "\r") and text.strip() else text.strip()
+
+
 def without_blanks(table: Table) -> Table:
     """Return a table as a CSV file gives it back: without the blanks around its labels, which must still differ."""
-    plain = [(one.name.strip(), [label.strip() for label in one.categories]) for one in table.dimensions]
+    plain = [(_plain(one.name), [_plain(label) for label in one.categories]) for one in table.dimensions]
     assume(all(all(labels) and len(set(labels)) == len(labels) for _, labels in plain))
     assume(all(name for name, _ in plain) and len({name for name, _ in plain}) == len(plain))
     dimensions = tuple(Dimension(name, tuple(labels)) for name, labels in plain)

@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.tabulation.test_agreement import agree, firms
 
+import discreet as dc
 from discreet.core.errors import DataError, DiscreetError, RequestError
 from discreet.table.hierarchy import Hierarchy, Prefixes
 from discreet.tabulation import DimensionSpec, ResponseSpec, TableSpec, tabulate
@@ -298,3 +299,19 @@ def test_progress_is_told(records: pa.Table) -> None:
     tabulate(records, **OPTIONS, progress=lambda done, total, label: told.append((done, total, label)))
     assert told[-1][0] == told[-1][1]
     assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
+
+
+@pytest.mark.parametrize("column", ["id", "area", "holding"])
+def test_entries_that_differ_in_blanks_alone_are_not_two(column: str, tmp_path: Path) -> None:
+    """A firm whose code is padded in some records would be several, and pass a threshold."""
+    records = {"id": ["a", "a", "b"], "area": ["n", "n", "s"], "holding": ["h", "h", "k"]}
+    how: Any = {"by": ["area"], "contributor": "id", "holding": "holding"}
+    padded = pa.table({name: [f"{one}  " for one in entries] for name, entries in records.items()})
+    assert len(dc.tabulate(padded, **how)) == 3
+    records[column][1] += " "
+    pq.write_table(pa.table(records), tmp_path / "records.parquet")
+    for source in (pa.table(records), tmp_path / "records.parquet"):
+        with pytest.raises(
+            DataError, match=f"column '{column}' has '{records[column][0]}' and '{records[column][1]}', "
+        ):
+            dc.tabulate(source, **how)

@@ -105,3 +105,18 @@ def test_work_goes_to_spark_and_comes_back_as_it_would_from_threads(
             run(work, [{"x": 8}, {"x": 9}], apart=True)
     assert [one for one, _ in found] == [0, 1, 4]
     assert os.getpid() not in {place for _, place in found}
+
+
+def test_spark_reads_separated_thousands_as_the_other_engines_do(spark: Any, tmp_path: Path) -> None:
+    """1.234 is a thousand and more where the comma is decimal, and 1,234 where the point is."""
+    path = tmp_path / "firms.csv"
+    options: Any = {"by": ["region"], "value": "turnover", "contributor": "id"}
+    for sign, texts in ((",", ("1.234", "-1.234.567,5", "3,5", "12")), (".", ("1,234", "-1,234,567.5", "3.5", "12"))):
+        rows = [f"r{i % 2};{i};{text}" for i, text in enumerate(texts)]
+        path.write_text("\n".join(["region;id;turnover", *rows, ""]), encoding="utf-8")
+        made = {engine: tabulate(path, **options, decimal=sign, engine=engine) for engine in ("duckdb", "spark")}
+        agree(made["spark"], made["duckdb"])
+        assert made["spark"].responses[0].sums.max() == 1237.5
+    path.write_text("region;id;turnover\nn;1;12,34.5\nn;2;7\n", encoding="utf-8")
+    with pytest.raises(DataError, match=r"'12,34\.5' in 1 of 2 records; give numbers, or say which sign is decimal"):
+        tabulate(path, **options, decimal=".", engine="spark")

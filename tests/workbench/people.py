@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import shlex
 import shutil
 from collections.abc import Iterator
@@ -194,6 +195,11 @@ def visiting(opened: Any, *arguments: object, **seen: Any) -> Iterator[tuple[Per
     """Start a workbench for one person, who leaves it at the end."""
     with serving(*arguments) as server, person_at(opened, server, **seen) as found:
         yield found
+
+
+def said(printed: Any) -> str:
+    """Return the sentence of an answer as the page says it: without options of the command line."""
+    return re.sub(r" \(--[^()]*\)", "", printed["sentence"])
 
 
 def answer(folder: Path, command: str) -> Any:

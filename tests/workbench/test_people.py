@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.cli.running import run
-from tests.workbench.people import Person, answer, firms, patients, visiting
+from tests.workbench.people import Person, answer, firms, patients, said, visiting
 from tests.workbench.serving import serving
 
 # What the server does is measured where others talk to it.
@@ -27,6 +27,9 @@ def test_the_publisher_reaches_a_verdict_and_exports(opened: Any, tmp_path: Path
         page.click("text=Straight to the verdict")
         page.click("#assess")
         assert page.get_attribute("#verdict", "data-verdict") in ("protect", "release")
+        worst = publisher.text("section:has(> h2:text('Worst cells'))")
+        assert worst.count("rounded at random to base 3") == 1  # a reason is given once
+        assert "as above" in worst
         publisher.picture("decide")
         released = publisher.download("#export", tmp_path)
         report = publisher.download("#internal", tmp_path)
@@ -130,14 +133,14 @@ def test_the_methodologist_suppresses_magnitudes(opened: Any, tmp_path: Path) ->
         printed = answer(server.folder, person.command())["explain"]
         for rule in printed["rules"]:
             assert rule["reason"] in told
-        assert printed["sentence"] in told
+        assert said(printed) in told
         person.picture("see")
         person.step("protect")
         page.wait_for_selector("#audit:has-text('safe')")
         assert "protect suppress" in person.command()
         made = answer(server.folder, person.command())
         assert person.text("#hidden") == str(made["hidden"])
-        assert made["sentence"] in person.text("#sentence")
+        assert said(made) in person.text("#sentence")
         # A release that hides figures has no R2, which is said in plain words.
         assert f"hides {made['hidden']} figures, so it has no R2" in person.text("#no-r2")
         assert page.query_selector("#r2") is None
@@ -190,7 +193,7 @@ def test_the_checker_finds_the_difference_and_rejects(opened: Any, tmp_path: Pat
         page.wait_for_selector("#verdict[data-verdict=unsafe]")
         printed = answer(server.folder, person.command())
         assert (printed["verdict"], printed["left_out"]) == ("unsafe", 1)
-        assert printed["sentence"] in person.text("#ledger-verdict")
+        assert said(printed) in person.text("#ledger-verdict")
         assert "--beside=" in person.command()
         page.check("#with-ledger")
         person.wait_for("--beside", gone=True)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.workbench.people import GAPS, Person, answer, patients, person_at, tables, visiting
+from tests.workbench.people import GAPS, Person, answer, patients, person_at, said, tables, visiting
 from tests.workbench.serving import Server, serving
+
+from discreet.core.proof_text import proof_lines
 
 pytestmark = pytest.mark.xdist_group("workbench")
 
@@ -150,7 +153,7 @@ def test_what_is_cancelled_is_taken_up_again(
         assert {name: again[name] for name in kept} == kept
         words = [word for word in shlex.split(person.command()) if not word.startswith("--resume")]
         printed = answer(thousand.folder, shlex.join(words))
-        assert printed["sentence"] in person.text("#recommendation")
+        assert said(printed) in person.text("#recommendation")
         rows = page.eval_on_selector_all("#comparison tbody tr", "rows => rows.map((row) => row.innerText)")
         assert [
             f"{point['utility']['mean']:.4f}" in row for point, row in zip(printed["points"], rows, strict=True)
@@ -199,10 +202,11 @@ def test_attackers_of_every_kind_see_what_the_command_prints(opened: Any, tmp_pa
             page.wait_for_selector("#verdict")
             printed = answer(server.folder, person.command())
             assert page.get_attribute("#verdict", "data-verdict") == printed["verdict"], who
-            assert printed["sentence"] in person.text("#verdict")
+            assert said(printed) in person.text("#verdict")
             shown[who] = (printed["verdict"], max(cell["upper"] - cell["lower"] for cell in printed["cells"]))
             for cell in printed["cells"][:3]:
-                assert (cell["proof"] or "") in person.text("#attack-result")
+                name = re.split(" [≥≤] ", cell["proof"] or "")[0]
+                assert "; ".join(proof_lines(cell["proof"], name)) in person.text("#attack-result")
             if who == "respondents":
                 # Whoever is alone in a cell works out the three others.
                 assert {cell["attacker"] for cell in printed["cells"]} >= {"p0", "p1", "p2", "p3"}

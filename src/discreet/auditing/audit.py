@@ -37,10 +37,11 @@ from discreet.table.equations import Equations
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release, draws_of, parts_of
-from discreet.table.spelling import NAMESAKES, may_be_one, namesakes, other_spellings, renamed
+from discreet.table.spelling import DIFFERENT, other_spellings, renamed
 from discreet.table.stakes import ONE_CELL, contributes, in_one_cell
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
+from discreet.table.taken_apart import doubts, in_one_spelling
 
 Insiders: TypeAlias = Literal["auto", "none", "singletons", "respondents"]
 INSIDERS = ("auto", "none", "singletons", "respondents")
@@ -129,7 +130,7 @@ def audit(
             such pair leaves the verdict incomplete.
         layout: the layout of equations stated for the same tables; for other tables it is built again.
         least: a lower bound on every value; counts and amounts are not negative.
-        most: an upper bound on every value.
+        most: an upper bound on the value of every finest cell.
         relaxed: accept intervals over real numbers; much faster on large tables of three and more dimensions. Figures
             whose interval may be narrower over integers are marked unfinished and never called safe.
         time_limit: seconds; figures unfinished by then are marked so, and never safe.
@@ -337,7 +338,7 @@ def _result(
         notes.append(
             f"{idle:,} hidden {'figure' if idle == 1 else 'figures'} that no rule calls sensitive can be worked out"
         )
-    unsettled = (UNNAMED, UNJUDGED, LOOSE, UNCOUNTED, NAMESAKES)
+    unsettled = (UNNAMED, UNJUDGED, LOOSE, UNCOUNTED, DIFFERENT)
     whole = not unseen and not judge.tied and not any(text in told for text in unsettled)
     ranks = set(findings.rank.tolist()) | (set() if whole else {RANK["incomplete"]})
     # Where nothing was worked out, nothing was shown to be safe, unless rules say that nothing has to be.
@@ -393,7 +394,11 @@ def _under_one_name(releases: Sequence[Any], apart: Sequence[Sequence[str]]) -> 
     names = other_spellings([list(dict.fromkeys(name for part in some for name in part.names)) for some in each])
     told = [f"dimension {name!r} was taken to be {kept!r}" for name, kept in names.items()]
     each = [tuple(renamed(part, names) for part in some) for some in each]
-    alike = {pair for k, some in enumerate(each) for other in each[:k] for pair in namesakes(other, some, apart)}
-    if alike:
-        told.append(may_be_one(sorted(alike)))
+    if len(each) > 1:
+        every, spelled = in_one_spelling([part for some in each for part in some])
+        each = [tuple(every.pop(0) for _ in some) for some in each]
+        told += spelled
+    told += dict.fromkeys(
+        text for k, some in enumerate(each) for other in each[:k] for text in doubts(other, some, apart)
+    )
     return tuple(part for some in each for part in some), told

@@ -167,6 +167,9 @@ class Audit:
     @property
     def sentence(self) -> str:
         """The verdict in words."""
+        return with_arguments(self._sentence())
+
+    def _sentence(self) -> str:
         note = f" {self.note[0].upper()}{self.note[1:]}." if self.note else ""
         if not len(self.findings) and self.verdict == "safe":
             return f"All {self.published:,} figures are published exactly.{note}"
@@ -226,7 +229,7 @@ class Audit:
             "verdict": self.verdict,
             "criterion": self.criterion.to_dict(),
             "law": self.law,
-            "sentence": self.sentence,
+            "sentence": self._sentence(),
             "counts": self.counts,
             "published": self.published,
             "tables": self.tables if self.tables is not None and self.tables < LARGEST else None,

@@ -33,12 +33,15 @@ class Commands(LazyGroup):
     homes: ClassVar[Mapping[str, str]] = {name: f"discreet.cli.{name}" for name in front_page.COMMANDS} | {
         "plan": "discreet.cli.programme_commands"
     }
+    titles: ClassVar[Mapping[str, str]] = {
+        name: title for title, listed in front_page.PANELS.items() for name in listed
+    }
 
 
 app = typer.Typer(
     name="discreet",
     cls=Commands,
-    help=front_page.ABOUT,
+    help=f"{front_page.ABOUT}\n\n{front_page.FIRST}",
     no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -127,9 +130,11 @@ def _answer(given: list[str]) -> None:
             _leave()
         raise
     except USAGE_ERROR as error:
-        where = getattr(error, "ctx", None)
-        told = cast("Any", error).format_message().rstrip(".")
-        _fail(f"{told}; see {where.command_path if where is not None else 'discreet'} --help", 2)
+        if type(error).__name__ == "NoArgsIsHelpError":
+            sys.exit(0)  # The help of a group of commands was shown.
+        from discreet.cli.usage_errors import usage_text
+
+        _fail(usage_text(error, given), 2)
     except DiscreetError as error:
         _fail(str(error), 2)
     except MemoryError:

@@ -16,6 +16,7 @@ from discreet.cli.options import in_output
 from discreet.cli.reading_options import Beside, NamedOriginal, OriginalOptions
 from discreet.core.effort import EACH
 from discreet.core.errors import RequestError, nearest
+from discreet.core.proof_text import proof_text
 from discreet.table.presentation import ENDINGS as PUBLISHED
 
 if TYPE_CHECKING:
@@ -127,6 +128,18 @@ class WrittenFiles(options.Publishing):
             show.written(console, *files)
         if self.output is not None and found.release is None:
             console.print(f"{self.output} was not written, as nothing may be released.", style="red")
+        if found.release is None or found.trial:
+            return
+        if not files:
+            console.print()
+        if self.output is None:
+            wanted = "-o release.csv writes what may be published"
+            wanted += "" if self.report else ", --report report.html a report to read and sign"
+            show.next_step(console, f"{wanted}.")
+        else:
+            show.next_step(
+                console, f"once it is published, discreet ledger add {self.output} keeps it for later checks."
+            )
 
 
 @command
@@ -213,8 +226,7 @@ def _show(console: show.Console, found: Assessment, note: str, top: int) -> None
         console.print()
         for cell in cells[: 3 if found.verdict == "withhold" else 1]:
             if cell["proof"]:
-                named = "" if cell["proof"].startswith(cell["name"]) else f"{cell['name']}: "
-                show.marked(console, "  ", "", f"{named}{cell['proof']}", "dim")
+                show.marked(console, "  ", "", proof_text(cell["proof"], cell["name"]), "dim")
     if len(found.candidates) > 1:
         console.print()
         tried = [[c.title, "–" if c.utility is None else f"{c.utility:.4f}", c.text] for c in found.candidates]

@@ -16,6 +16,7 @@ from discreet.cli.options import in_output, in_published
 from discreet.cli.reading_options import ReleaseFileOptions
 from discreet.cli.rule_option import Rules, rules_of
 from discreet.core.errors import RequestError
+from discreet.core.proof_text import proof_text
 from discreet.core.text import number_text
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class KnowledgeOptions:
     least: Annotated[
         float | None, in_known("What hidden values are at least; by default above 0 if a table shows zeros.")
     ] = None
-    most: Annotated[float | None, in_known("What every value is at most.")] = None
+    most: Annotated[float | None, in_known("What every finest cell is at most.")] = None
     apart: Annotated[
         list[str] | None,
         in_known("NAME=NAME, dimensions that have the same categories and are not the same; repeat it."),
@@ -293,9 +294,13 @@ def _face(console: show.Console, result: Audit, rows: int) -> None:
     header, *lines = result.table(rows)
     show.table(console, header, lines)
     console.print()
+    seen = set[str]()
     for cell in result.worst(min(rows, 5)):
-        if cell.proof:
-            console.print(f"  {show.clipped(str(cell.proof), show.PROOF, '; --json prints all')}")
+        told = proof_text(str(cell.proof), cell.name) if cell.proof else ""
+        why = told.removeprefix(f"{cell.name} is ").partition(": ")[2] if " is " in told else told
+        if told and why not in seen:
+            seen.add(why)
+            show.marked(console, "  ", "", show.clipped(told, show.PROOF, "; --json prints all"))
     if result.linked:
         console.print("\nNarrower because of another table:")
         lines = [[c.name, _interval(c.alone), _interval((c.lower, c.upper))] for c in result.linked[:rows]]

@@ -52,8 +52,29 @@ def explained(function: Callable[..., object], examples: Mapping[str, str] | Non
     text, _, listed = inspect.cleandoc(function.__doc__ or "").partition("\n\nExamples:\n")
     stated = re.findall(r"^    (\S.*?)\s+# (.*)$", listed, re.MULTILINE)
     paragraphs = [" ".join(part.split()) for part in text.split("\n\n")]
-    shown = [f"  [dim]# {what}[/dim]\n  {line}" for line, what in (examples or dict(stated)).items()]
+    # Lines begin with a style, since those that begin with blanks may lose them.
+    shown = [f"[dim]  # {what}[/dim]\n[none]{folded(line)}[/none]" for line, what in (examples or dict(stated)).items()]
     return "\n\n".join([*paragraphs, "[bold]Examples[/bold]", *shown])
+
+
+def folded(line: str, width: int = 76) -> str:
+    r"""Return a command line indented, and continued on further lines as a shell takes it where it is too long.
+
+    >>> print(folded("discreet risk t.csv --weights '0.1, 0.8, 0.1' -o r.csv", 40))
+      discreet risk t.csv \
+          --weights '0.1, 0.8, 0.1' -o r.csv
+    """
+    if len(line) <= width:
+        return f"  {line}"
+    # An option stays with its value, and a quoted text in one piece.
+    words = re.findall(r"-{1,2}[a-zA-Z][-a-z]*(?: (?!-)(?:'[^']*'|\"[^\"]*\"|\S+))?|(?:'[^']*'|\"[^\"]*\"|\S)+", line)
+    lines = [words[0]]
+    for word in words[1:]:
+        if len(lines[-1]) + len(word) + (3 if len(lines) == 1 else 7) > width:
+            lines.append(word)
+        else:
+            lines[-1] += f" {word}"
+    return "  " + " \\\n      ".join(lines)
 
 
 def composed(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as text
+import shlex
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -82,7 +83,28 @@ def inspect(
         head = show.as_json("inspect", replace(result, cells=None))
         print(f'{head[:-2]},\n  "cells": {text.dumps(dict(result.cells), allow_nan=False)}\n}}')
     else:
-        show.deliver("inspect", result, json, None, lambda console: console.print(str(result)))
+        show.deliver("inspect", result, json, None, lambda console: _show(console, result, example or file))
+
+
+def _show(console: show.Console, result: Inspection, source: str | Path) -> None:
+    """Show to a person what a file holds, and what to do with it."""
+    console.print(result.sentence)
+    rows = [
+        [one.name, "numbers" if one.numeric else "labels", f"{one.distinct:,}", ", ".join(one.labels)]
+        for one in result.columns
+    ]
+    show.table(console, ["column", "holds", "different", "such as"], rows, left=(0, 1, 3))
+    for told in result.statistics:
+        console.print(told)
+    named = shlex.quote(str(source)) if isinstance(source, Path) else f"--example {source}"
+    classify = [one.name for one in result.columns if not one.numeric and 2 * one.distinct <= result.rows]
+    by = shlex.quote(",".join(classify)) if classify else "COLUMN,COLUMN"
+    step = {
+        "records": f"discreet assess {named} --by {by}, with the columns that your table crosses.",
+        "release": f"discreet audit {named}",
+    }
+    console.print()
+    show.next_step(console, step.get(result.content, f"discreet assess {named}"))
 
 
 def _inspected(

@@ -18,9 +18,9 @@ Maker = Callable[[], "Callable[..., Any] | typer.Typer"]
 class LazyCommands(Mapping[str, Any]):
     """Commands by name; one is made when it is first looked up."""
 
-    def __init__(self, makers: Mapping[str, Maker]) -> None:
-        """Take what makes each command: a function with its options, or a group."""
-        self._makers, self._made = makers, dict[str, Any]()
+    def __init__(self, makers: Mapping[str, Maker], titles: Mapping[str, str]) -> None:
+        """Take what makes each command, a function with its options or a group, and where help lists it."""
+        self._makers, self._titles, self._made = makers, titles, dict[str, Any]()
 
     def __getitem__(self, name: str) -> Any:
         """Return a command."""
@@ -32,6 +32,7 @@ class LazyCommands(Mapping[str, Any]):
                 alone = typer.Typer(rich_markup_mode="rich", add_completion=False)
                 alone.command(name)(found)
                 self._made[name] = typer.main.get_command(alone)
+            self._made[name].rich_help_panel = self._titles.get(name)
             take_plainly(self._made[name])
         return self._made[name]
 
@@ -49,6 +50,8 @@ class LazyGroup(TyperGroup):
 
     homes: ClassVar[Mapping[str, str]] = {}
     """Commands and the modules that they come from, each under its own name."""
+    titles: ClassVar[Mapping[str, str]] = {}
+    """The titles under which help lists commands; the others are under the usual one."""
     _lazy: LazyCommands | None = None
 
     def makers(self) -> Mapping[str, Maker]:
@@ -59,7 +62,7 @@ class LazyGroup(TyperGroup):
     def commands(self) -> Any:
         """The commands by name."""
         if self._lazy is None:
-            self._lazy = LazyCommands(self.makers())
+            self._lazy = LazyCommands(self.makers(), self.titles)
         return self._lazy
 
     @commands.setter

@@ -27,10 +27,10 @@ def tell_in_words(parameter: Any) -> None:
 def range_text(least: float | None, most: float | None) -> str | None:
     """Return between which numbers an option must be; the largest that any takes is left unsaid.
 
-    >>> range_text(0, LARGEST), range_text(2, 10), range_text(None, LARGEST)
-    ('≥ 0', '2 to 10', None)
+    >>> range_text(0, LARGEST), range_text(2, 10_000_000), range_text(None, LARGEST)
+    ('≥ 0', '2 to 10,000,000', None)
     """
     bounded = most is not None and most < LARGEST
     if least is None:
-        return f"≤ {most:g}" if bounded else None
-    return f"{least:g} to {most:g}" if bounded else f"≥ {least:g}"
+        return f"≤ {most:,}" if bounded else None
+    return f"{least:,} to {most:,}" if bounded else f"≥ {least:,}"

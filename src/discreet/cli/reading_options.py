@@ -33,7 +33,7 @@ StatisticTexts = Annotated[
     list[str] | None,
     in_published("COLUMN=DEFINITION of a statistic beside the figures: 'pct=percentage, over=sex', 'avg=mean'."),
 ]
-StatisticFile = Annotated[Path | None, in_published("A TOML file of such definitions: [statistics], then as above.")]
+StatisticFile = Annotated[Path | None, in_published("A TOML file of such definitions, below the line \\[statistics].")]
 Numbers = Annotated[str | None, in_reading("How 1234.5 is written: '1 234,5'.")]
 Notes = Annotated[str | None, in_reading("Signs behind a number that mark a note: '*†'.")]
 Encoding = Annotated[str, in_reading("Encoding of CSV files.")]

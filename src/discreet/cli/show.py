@@ -174,6 +174,11 @@ def written(console: Console, *files: object) -> None:
     console.print(f"\nWritten: {', '.join(map(str, files))}", style="dim")
 
 
+def next_step(console: Console, text: str) -> None:
+    """Say what people usually do after this."""
+    marked(console, "Next: ", "bold", text)
+
+
 def verdict(console: Console, word: str, text: str | None = None, after: str = "") -> None:
     """Print a verdict, or a text that states it, in its colour, and what follows on the same line."""
     marked(console, word if text is None else text, f"bold {COLOURS[word]}", after)
@@ -285,7 +290,7 @@ def _narrow() -> Any:
 
 
 LISTENERS: list[Progress] = []
-"""Who is told of progress instead of the terminal."""
+"""What receives progress instead of the terminal."""
 
 
 class ProgressBar:

@@ -42,9 +42,18 @@ def with_options(text: str) -> str:
     return BOTH.sub(r"(\2)", text)
 
 
+def without_remedies(text: str) -> str:
+    """Return a text for people who read a report, and run nothing.
+
+    >>> without_remedies("it is applied if you ask for it (protection=, --protect).")
+    'it is applied if you ask for it.'
+    """
+    return re.sub(rf" ?{BOTH.pattern}", "", text)
+
+
 @contextmanager
 def both_shown() -> Iterator[None]:
-    """Keep arguments and options in messages, for the command line to choose from."""
+    """Keep arguments and options in messages, for whoever shows them to choose from: the command line, a report."""
     _BOTH_SHOWN.append(True)
     try:
         yield

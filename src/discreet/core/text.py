@@ -14,11 +14,13 @@ from discreet.core.json_types import Json
 def figure(value: float | None, digits: int = 4) -> str:
     """Return a figure in readable form; a missing one is a dash.
 
-    >>> figure(0.23147), figure(None), figure(float("nan"))
-    ('0.2315', '–', '–')
+    >>> figure(0.23147), figure(None), figure(float("nan")), figure(float("inf"))
+    ('0.2315', '–', '–', '∞')
     """
     if value is None or value != value:
         return "–"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
     return f"{value:.{digits}f}"
 
 

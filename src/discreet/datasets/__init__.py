@@ -7,7 +7,7 @@ territory is made up.
 
 from __future__ import annotations
 
-from importlib.resources import as_file, files
+from pathlib import Path
 
 from discreet.core.errors import RequestError, nearest
 from discreet.table import Table
@@ -28,8 +28,7 @@ def load(name: str) -> Table:
         raise RequestError(f"there is no bundled table {name!r}; {nearest(name, BUNDLED)}")
     from discreet.table.table_reader import read_table
 
-    with as_file(files(__package__) / f"{name}.csv") as path:
-        return read_table(path)
+    return read_table(Path(__file__).with_name(f"{name}.csv"))
 
 
 def country_of_birth() -> Table:

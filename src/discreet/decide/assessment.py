@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias
 
 from discreet.core.effort import EACH
-from discreet.core.errors import RequestError
+from discreet.core.errors import RequestError, both_shown, with_arguments
 from discreet.core.json_types import Json
 from discreet.core.text import columns, figure, grouped_text, number_text
 from discreet.decide.evidence import Evidence
@@ -105,18 +105,19 @@ class Assessment(Recorded):
     def reasons(self) -> tuple[str, ...]:
         """The reasons in words: what is wrong if the table is withheld, and otherwise what was checked."""
         wrong = failed(self.checks)
-        return tuple(one.text for one in (wrong or self.checks))
+        return tuple(with_arguments(one.text) for one in (wrong or self.checks))
 
     @property
     def sentence(self) -> str:
         """The verdict in words."""
         release, how = self.release, ""
         if release is not None and self.verdict == "protect":
-            how = f" by {make_text(release.method, dict(release.parameters))}"
+            told = {name: value for name, value in release.parameters.items() if USUAL.get(name) != value}
+            how = f" by {make_text(release.method, told)}"
         why = f": {self.reasons[0]}" if self.reasons else ""
         trial = f" {TRIAL}." if self.trial else ""
         remedy = f" {self.remedy}." if self.remedy else ""
-        return f"{PHRASES[self.verdict].capitalize()}{how}{why}.{remedy}{trial}"
+        return with_arguments(f"{PHRASES[self.verdict].capitalize()}{how}{why}.{remedy}{trial}")
 
     @property
     def rows_sentence(self) -> str:
@@ -129,34 +130,35 @@ class Assessment(Recorded):
 
     def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, with original values: for the report and ``--json``."""
-        evidence, audit, loss = self.evidence, self.evidence.audit, self.evidence.loss
-        names = ("verdict", "law", "sentence", "counts", "published", "tables")
-        lost = {"utility": evidence.utility, "sentence": "" if loss is None else loss.sentence}
-        return {
-            "schema": SCHEMA,
-            "kind": "sample" if self.sample is not None else "assessment",
-            "name": self.subject.name,
-            "verdict": self.verdict,
-            "trial": self.trial,
-            "sentence": self.sentence,
-            "reasons": list(self.reasons),
-            "checks": [one.to_dict() for one in self.checks],
-            "table": original_data(self.subject, self.sensitivity),
-            "policy": self.policy.to_dict(),
-            "rules": sensitive_data(self.sensitivity),
-            "before": _plain(self.before),
-            "after": _plain(evidence.risk),
-            "protection": _plain(self.protected),
-            "candidates": [one.to_dict() for one in self.candidates],
-            "release": release_data(evidence.release),
-            "cells": self.cells(CELLS),
-            "audit": {name: getattr(audit, name) for name in names}
-            | {"cells": [cell.to_dict() for cell in audit.worst(CELLS)]},
-            "utility": (_plain(loss) or {}) | lost,
-            **({"statistics": [one.to_dict() for one in evidence.statistics]} if evidence.statistics else {}),
-            "sample": _plain(self.sample),
-            "record": dict(self.record),
-        }
+        with both_shown():
+            evidence, audit, loss = self.evidence, self.evidence.audit, self.evidence.loss
+            names = ("verdict", "law", "sentence", "counts", "published", "tables")
+            lost = {"utility": evidence.utility, "sentence": "" if loss is None else loss.sentence}
+            return {
+                "schema": SCHEMA,
+                "kind": "sample" if self.sample is not None else "assessment",
+                "name": self.subject.name,
+                "verdict": self.verdict,
+                "trial": self.trial,
+                "sentence": self.sentence,
+                "reasons": list(self.reasons),
+                "checks": [one.to_dict() for one in self.checks],
+                "table": original_data(self.subject, self.sensitivity),
+                "policy": self.policy.to_dict(),
+                "rules": sensitive_data(self.sensitivity),
+                "before": _plain(self.before),
+                "after": _plain(evidence.risk),
+                "protection": _plain(self.protected),
+                "candidates": [one.to_dict() for one in self.candidates],
+                "release": release_data(evidence.release),
+                "cells": self.cells(CELLS),
+                "audit": {name: getattr(audit, name) for name in names}
+                | {"cells": [cell.to_dict() for cell in audit.worst(CELLS)]},
+                "utility": (_plain(loss) or {}) | lost,
+                **({"statistics": [one.to_dict() for one in evidence.statistics]} if evidence.statistics else {}),
+                "sample": _plain(self.sample),
+                "record": dict(self.record),
+            }
 
     def to_frame(self, backend: Backend | None = None) -> Any:
         """Return what may be published as a frame: pandas or polars, like the input."""
@@ -201,9 +203,11 @@ class Assessment(Recorded):
         cells = self.cells(10)
         if cells:
             parts.append(columns(*self.side_by_side(cells), left=5))
-        return "\n".join(parts)
+        return with_arguments("\n".join(parts))
 
 
+USUAL = {"method": "fast", "cost": "value", "form": "marks"}
+"""Settings of suppression that a verdict does not mention; the record has all of them."""
 CELLS = 1000
 """How many of the worst cells the plain data list: enough for a report, and a few MB of JSON."""
 

@@ -13,7 +13,7 @@ from typing import Unpack
 import numpy as np
 
 from discreet.core.effort import EACH, Effort, WorkOptions
-from discreet.core.errors import RequestError
+from discreet.core.errors import RequestError, with_arguments
 from discreet.core.files import remove_orphans, write_text
 from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
@@ -100,6 +100,9 @@ class Comparison(Recorded):
     @property
     def sentence(self) -> str:
         """The outcome in words."""
+        return with_arguments(self._sentence())
+
+    def _sentence(self) -> str:
         fit = sum(not point.faults for point in self.points)
         head = f"{len(self.points) - 1:,} protections compared; {fit:,} {'meets' if fit == 1 else 'meet'} the policy"
         head = f"{head} {self.policy.name!r}."
@@ -137,7 +140,7 @@ class Comparison(Recorded):
             "schema": SCHEMA,
             "kind": "comparison",
             "name": self.subject.name,
-            "sentence": self.sentence,
+            "sentence": self._sentence(),
             "headline": self.subject.headline,
             "magnitudes": self.subject.magnitudes,
             "policy": self.policy.to_dict(),
@@ -209,7 +212,7 @@ class Comparison(Recorded):
 
     def __str__(self) -> str:
         """Return the recommendation and all methods."""
-        return f"{self.sentence}\n{columns(self.header(), self.rows())}"
+        return with_arguments(f"{self.sentence}\n{columns(self.header(), self.rows())}")
 
 
 def efficient(points: Sequence[tuple[float | None, float | None]]) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import MappingProxyType
 
-from discreet.core.errors import DataError, RequestError
+from discreet.core.errors import DataError, RequestError, with_arguments
 from discreet.core.files import write_text
 from discreet.core.json_types import Json, JsonObject
 from discreet.decide.json_data import plain
@@ -126,7 +126,7 @@ class Recorded:
     def _repr_html_(self) -> str:
         from discreet.report import notebook
 
-        return notebook(self.to_dict())
+        return with_arguments(notebook(self.to_dict()))
 
 
 def _refuse_constant(text: str) -> None:

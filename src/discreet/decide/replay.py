@@ -82,6 +82,14 @@ def replay(
         original: the original, if it has moved since or was not in a file.
         workers: threads; results do not depend on them.
         progress: called as the work advances.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from discreet.decide.assess import assess
+    >>> from discreet.datasets import sex
+    >>> with TemporaryDirectory() as folder:
+    ...     assess(sex()).write_record(f"{folder}/record.json")
+    ...     replay(f"{folder}/record.json", sex()).same
+    True
     """
     with undamaged(str(record), "assess or compare again"):
         return _replayed(_KeptFiles(Path(record)), original, workers, progress)

@@ -129,6 +129,14 @@ def suppress(
     Raises:
         InfeasibleError: if the sensitive cells cannot be protected as asked; it names the cells in conflict.
         UnsafeError: if the audit does not find the pattern safe.
+
+    >>> from discreet.rules import Threshold
+    >>> from discreet.table import Table
+    >>> areas, groups = ["n", "s", "w"], ["a", "b", "c"]
+    >>> table = Table.from_array([[2, 9, 8], [7, 6, 9], [9, 8, 5]], {"area": areas, "group": groups})
+    >>> found = suppress(table, Threshold(3))
+    >>> found.audit.verdict
+    'safe'
     """
     reading, rest = Reading.among(options, ("response",))
     known = [item.name for item in fields(Suppression) if item.init]

@@ -131,9 +131,9 @@ def _cells(equations: Equations, groups: Sequence[RespondentGroup]) -> IntArray 
 def _stated(
     equations: Equations, groups: Sequence[RespondentGroup], cells: IntArray, low: IntArray, high: IntArray
 ) -> tuple[list[IntArray], list[_Told], list[int], bool]:
-    """Return the atoms, as cells; what is told of them, of the groups first; where; and whether figures are of others.
+    """Return the atoms, as cells; what is published about them, groups first; where; and whether figures are of others.
 
-    Every position that is made of such cells is told of, so atoms are the pieces of all of them.
+    Something is published about every position made of such cells, so atoms are the pieces of all of them.
     """
     size, grid = equations.positions.size, equations.space.grid
     counts, sums = groups[0].count // size * size, groups[0].sum_ // size * size if groups[0].sum_ >= 0 else -1
@@ -202,7 +202,7 @@ def _spend(steps: list[int]) -> None:
 
 
 def _numbers(atoms: int, told: Sequence[_Told], steps: list[int]) -> Iterator[tuple[int, ...]]:
-    """Yield all numbers of respondents in atoms that fit what is told of them."""
+    """Yield all numbers of respondents in atoms that fit what is published about them."""
     most = [min((one.count[1] for one in told if a in one.atoms), default=UNBOUNDED) for a in range(atoms)]
     if max(most, default=0) > MOST_RESPONDENTS:
         raise StopError
@@ -232,7 +232,7 @@ def _may_be(one: _Told, number: Sequence[int], most: Sequence[int], last: int) -
 
 @dataclass(frozen=True)
 class _Bounded:
-    """What is told of atoms whose numbers are known: how many, the sum, and between which values single ranks lie."""
+    """What is known about atoms whose numbers are known: how many, the sum, and the values between which ranks lie."""
 
     atoms: frozenset[int]
     n: int

@@ -15,6 +15,7 @@ from discreet.programme.crossings import Cluster, Crossing, TableFamily
 from discreet.programme.plan_model import Programme, RecordsPart, as_list
 from discreet.programme.projections import cut_axis, of_response, part_axis, projected, subsets
 from discreet.programme.stacking import AMOUNT, INDICATOR, WHO, rounded, stacked
+from discreet.programme.unstated_nesting import refuse_unstated
 from discreet.protect.base import Originals
 from discreet.protect.cell_key.keys import KeyedTable, with_record_keys
 from discreet.table.axis import Axis
@@ -223,6 +224,8 @@ class RecordsOfPlan:
     def clusters(self, top: int, progress: Progress | None = None) -> Iterator[ClusterCells]:
         """Tabulate, once for all values with one weight and no equation, and yield the cells of every cluster."""
         every = self.plan.clusters()
+        names = dict.fromkeys(name for one in every for name in one.dimensions)
+        refuse_unstated(self.source, {name: self._dimension(name) for name in names}, every, self.said.contributor)
         ties, weights = self.plan.indicators, self.plan.weights
         together: dict[tuple[bool, str | None], list[Cluster]] = {}
         for one in every:

@@ -225,7 +225,7 @@ class Programme(PlanPart):
         return found
 
     def input_files(self) -> list[Path]:
-        """Return the files that it reads, as far as they are there, those that a pattern names among them."""
+        """Return the files that it reads, as far as they are there; those of patterns and folders are among them."""
         named = [table.file for table in self.tables]
         if self.records is not None:
             named += [*as_list(self.records.files), self.records.secret]
@@ -234,7 +234,8 @@ class Programme(PlanPart):
         named += [f"{self.previous.folder}/{RECORD}"] if self.previous is not None else []
         found: list[Path] = []
         for at in (self.place(name) for name in named if name):
-            found += [at] if at.is_file() else [file for file in sorted(at.parent.glob(at.name)) if file.is_file()]
+            here = [at] if at.is_file() else at.glob("*") if at.is_dir() else at.parent.glob(at.name)
+            found += sorted(file for file in here if file.is_file())
         return found
 
     def dimension(self, name: str) -> tuple[str, int]:

@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Protocol, TypeAlias, TypedDict, get_args, get_
 
 import numpy as np
 
-from discreet.core.errors import DataError, RequestError
+from discreet.core.errors import DataError, RequestError, with_arguments
 from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, is_short
-from discreet.core.text import decimal_text, html_table, settings_text
+from discreet.core.text import decimal_text, settings_text
 from discreet.protect.canonical_order import as_in, by_name
 from discreet.table import Release, Table
 from discreet.table.release import TRIAL
@@ -141,7 +141,7 @@ class Protected:
             "parameters": dict(self.release.parameters),
             "trial": self.release.trial,
             **self.changes.to_dict(),
-            "sentence": self.sentence,
+            "sentence": self._sentence(),
             "notes": list(self.notes),
             **self.details,
         }
@@ -149,7 +149,11 @@ class Protected:
     @property
     def sentence(self) -> str:
         """What was done, in words."""
-        return " ".join([self.changes.sentence, *self.notes, *([f"{TRIAL}."] if self.release.trial else [])])
+        return with_arguments(self._sentence())
+
+    def _sentence(self) -> str:
+        said = [self.changes.sentence, *self.notes, *([f"{TRIAL}."] if self.release.trial else [])]
+        return " ".join(said)
 
     def __str__(self) -> str:
         made = settings_text(self.release.parameters)
@@ -158,8 +162,9 @@ class Protected:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        rows = [[str(name), str(value)] for name, value in self.to_dict().items() if not isinstance(value, list | dict)]
-        return html_table(["", ""], rows)
+        from html import escape
+
+        return f"<p>{escape(str(self))}</p>{self.release._repr_html_()}"
 
 
 @runtime_checkable

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.errors import DiscreetError, RequestError
-from discreet.table.roles import UNNAMED, different_rows, figure_among, looks_like_statistic, numeric
+from discreet.table.roles import UNNAMED, UNPROPOSED, different_rows, figure_among, looks_like_statistic, numeric
 from discreet.tabulation.whose import NAMED
 
 MOST_CATEGORIES = 100
@@ -33,7 +33,10 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
     if arrow.num_rows < 2 or counts[names[0]] == arrow.num_rows or not _repeats(arrow):
         if figure_among(names) is not None:
             raise error
-        raise type(error)(f"{error}; {_hint(arrow, counts)}") from None
+        why, hint = str(error).removeprefix(f"{shown}: "), _hint(arrow, counts)
+        # Without a column of counts, or one that may be, it is probably no table at all.
+        told = f"{hint}; as a table it cannot be read: {why}" if UNPROPOSED in str(error.args[0]) else f"{why}; {hint}"
+        raise type(error)(f"{shown}: {told}") from None
     if wide:
         raise RequestError(
             f"{shown} looks like records, but column {wide[0]!r} has {counts[wide[0]]:,} different entries; name the "

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from discreet.core.json_types import JsonObject
+from discreet.core.proof_text import proof_lines
 from discreet.core.text import at_most
 from discreet.report.heat_map_pages import Details
 from discreet.report.numbers import amount, between, capital, measure
@@ -98,30 +99,6 @@ def name_of(row: JsonObject, sign: str = " ") -> str:
     """
     parts = [f"{name}{sign}{label}" for name, label in row["cell"].items() if label != "Total"]
     return ", ".join(parts) or "total"
-
-
-def proof_lines(proof: str | None, name: str = "") -> list[str]:
-    """Return a proof as one line for each bound, without the name of the cell that it is about.
-
-    >>> proof_lines("a=1 ≥ 0: no value is negative; a=1 ≤ [total] − [a=2] = 9 − 3 = 6", "a=1")
-    ['≥ 0: no value is negative', '≤ [total] − [a=2] = 9 − 3 = 6']
-    >>> proof_lines("a=1 ≥ 0: rounded; a=1 ≤ 2: rounded", "a=1")
-    ['0 to 2: rounded']
-    """
-    if not proof:
-        return []
-    lines: list[str] = []
-    for piece in proof.split("; "):
-        # What follows a bound after a semicolon explains it, unless it states another one.
-        if lines and not any(sign in piece for sign in (" ≤ ", " ≥ ")):
-            lines[-1] += f"; {piece}"
-        else:
-            lines.append(piece.removeprefix(f"{name} ") if name else piece)
-    if len(lines) == 2 and lines[0].startswith("≥ ") and lines[1].startswith("≤ "):
-        (low, why), (high, same) = (line[2:].partition(": ")[::2] for line in lines)
-        if why and why == same:
-            return [f"{low} to {high}: {why}"]
-    return lines
 
 
 def _known(row: JsonObject) -> str:

@@ -73,9 +73,20 @@ def _record_rows(record: JsonObject) -> list[tuple[str, str]]:
         ("Policy, SHA-256", record.get("policy_sha256")),
         ("Results, SHA-256", record.get("results_sha256")),
         ("Seed", request.get("seed", record.get("seed"))),
-        *((_words(k).capitalize(), _text(v)) for k, v in request.items() if k != "seed" and v is not None),
+        *(_asked(k, v) for k, v in request.items() if k != "seed" and v is not None),
     ]
     return [(str(name), str(value)) for name, value in rows if value is not None]
+
+
+def _asked(name: str, value: object) -> tuple[str, str]:
+    """Return what was asked for and its value; the methods of a comparison are listed above.
+
+    >>> _asked("points", [{"name": "none"}, {"name": "suppress"}]), _asked("time_limit", 60.0)
+    (('Methods', '2, as listed above'), ('Time limit', '60 seconds'))
+    """
+    if name == "points" and isinstance(value, list | tuple):
+        return "Methods", f"{len(value):,}, as listed above"
+    return _words(name).capitalize(), f"{_text(value)}{' seconds' if name == 'time_limit' else ''}"
 
 
 def _words(name: str) -> str:

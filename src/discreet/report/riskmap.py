@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -137,14 +138,15 @@ def map_of(data: Mapping[str, object]) -> Map | None:
     places = [(x(p.utility), y(p.risk)) for p in points]
     bars = [(round(p.error[0] * x_scale, 1), round(p.error[1] * y_scale, 1)) for p in points]
     named = [p.title if len(points) <= NAMED else str(p.number) for p in points]
-    texts = _labels(places, bars, named, [p.recommended for p in points])
+    frontier = [places[i] for i in frontier_of(data, points)]
+    texts = _labels(places, bars, frontier, named, [p.recommended for p in points])
     told = ""
     if limit is not None:
         away = "" if near else " (below this drawing)" if limit < y_low else " (above this drawing)"
         told = f"limit of the policy, R2 = {limit:g}{away}"
     return Map(
         tuple(Dot(p, *places[i], bars[i], (named[i], *texts[i])) for i, p in enumerate(points)),
-        " ".join(f"{places[i][0]},{places[i][1]}" for i in frontier_of(data, points)),
+        " ".join(f"{px},{py}" for px, py in frontier),
         y(limit) if near and limit is not None else None,
         told,
         tuple((x(t), f"{t:g}") for t in x_ticks),
@@ -170,6 +172,7 @@ def _axis(values: Sequence[float], most: float | None) -> tuple[float, float, li
 def _labels(
     places: Sequence[tuple[float, float]],
     bars: Sequence[tuple[float, float]],
+    frontier: Sequence[tuple[float, float]],
     texts: Sequence[str],
     ringed: Sequence[bool],
 ) -> list[tuple[float, float, str]]:
@@ -177,6 +180,7 @@ def _labels(
     taken = [(px - 7, py - 7, px + 7, py + 7) for px, py in places]
     taken += [(px - ex, py - 2, px + ex, py + 2) for (px, py), (ex, _) in zip(places, bars, strict=True) if ex > 1]
     taken += [(px - 2, py - ey, px + 2, py + ey) for (px, py), (_, ey) in zip(places, bars, strict=True) if ey > 1]
+    taken += [box for start, end in pairwise(frontier) for box in _along(start, end)]
     found = []
     for (px, py), text, ring in zip(places, texts, ringed, strict=True):
         best, least = None, np.inf
@@ -195,6 +199,17 @@ def _labels(
         taken.append(best[3])
         found.append(best[:3])
     return found
+
+
+def _along(start: tuple[float, float], end: tuple[float, float]) -> list[tuple[float, float, float, float]]:
+    """Return small boxes along a line, which texts are not to cross.
+
+    >>> len(_along((0, 0), (30, 40)))
+    11
+    """
+    steps = int(np.hypot(end[0] - start[0], end[1] - start[1]) / 5) + 1
+    line = zip(np.linspace(start[0], end[0], steps), np.linspace(start[1], end[1], steps), strict=True)
+    return [(float(x) - 3, float(y) - 3, float(x) + 3, float(y) + 3) for x, y in line]
 
 
 def _overlap(a: tuple[float, ...], b: tuple[float, ...]) -> float:

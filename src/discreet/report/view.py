@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from discreet.core.errors import with_options
+from discreet.core.errors import with_options, without_remedies
 from discreet.core.json_types import JsonObject
 from discreet.report.bars import SHOWN, TERMS, charts_of, whole
 from discreet.report.cells import LISTED, listed, packed, panel_rows, stated_once
@@ -119,7 +119,7 @@ def _loss_sentence(data: Mapping[str, object]) -> str:
 
 
 def _said(data: JsonObject, part: str) -> str:
-    return with_options(str((data.get(part) or {}).get("sentence", "")))
+    return without_remedies(str((data.get(part) or {}).get("sentence", "")))
 
 
 def _levels(data: JsonObject) -> bool:
@@ -129,8 +129,9 @@ def _levels(data: JsonObject) -> bool:
 
 
 def _verdict(data: JsonObject, internal: bool) -> dict[str, str]:
-    text = data.get("sentence", "")
+    text = with_options(data.get("sentence", ""))
     if data["kind"] == "comparison":
+        text = without_remedies(data.get("sentence", ""))
         best = None if data["recommended"] is None else data["points"][data["recommended"]]
         key = "withhold" if best is None else "release" if best["method"] == "none" else "protect"
         phrase = "No method meets the policy" if best is None else f"Take {best['title']}"

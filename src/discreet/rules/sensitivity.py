@@ -123,7 +123,8 @@ class Sensitivity:
         unsafe, every = self.statuses["sensitive"], len(self.tabulation)
         share = f" ({unsafe / every:.1%})" if every else ""
         what = f" of {self.response}" if self.response else ""
-        return f"{unsafe:,} of {every:,} cells{what} {'is' if unsafe == 1 else 'are'} sensitive{share}"
+        cells = "cells and totals" if len(self.tabulation.margins) > 1 else "cells"
+        return f"{unsafe:,} of {every:,} {cells}{what} {'is' if unsafe == 1 else 'are'} sensitive{share}"
 
     def rows(self, n: int | None = 20) -> list[list[str]]:
         """Return the sensitive cells as rows of text: cell, value, protection levels, reason."""

@@ -295,7 +295,7 @@ def equations_of(
         about: dimensions whose crossing is asked about, though no table may show it.
         least: a lower bound on every value, in the published unit; counts are never negative. A bound above 0 applies
             to hidden or changed figures: published zeros stay zeros.
-        most: what every value is at most.
+        most: what the value of every finest cell is at most.
         asked: sums that will be asked about, shown by a table or not: by the dimensions that they cross, the
             labels along each. Sums that neither a table nor this needs are then left out, which saves much if
             margins are not published, or if tables form a cycle. None for all.
@@ -317,7 +317,11 @@ def equations_of(
     elif layout is None or not layout.serves(parts, about, asked):
         layout = lay_out(parts, about, asked)
     decimals = max(part.decimals for part in parts)
-    ends = round(least * 10**decimals), None if most is None else round(most * 10**decimals)
+    # Values are integers of the last decimal: at least 0.5 of a count is at least 1, at most 3.5 is at most 3.
+    ends = (
+        math.ceil(whole_where_near(least * 10**decimals)),
+        None if most is None else math.floor(whole_where_near(most * 10**decimals)),
+    )
     measured = MeasuredPositions(layout.space, layout.positions, parts, _same_decimals(parts)) if beside else None
     measures = ("",) if measured is None else measured.measures
     states = _laid_over(layout, parts, decimals, ends, measured)

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import DataError, RequestError, nearest, require
 from discreet.core.numerics import BoolArray, IntArray, first_true
-from discreet.core.text import decimal_text
+from discreet.core.text import decimal_text, html_table
 from discreet.table.axis import Axis
 from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Copied, locate, repeated
@@ -359,7 +359,23 @@ class Figures(Copied):
 
     __repr__ = __str__
 
+    def _repr_html_(self) -> str:
+        """Return the figures as a cross-table where they fit, and the first of them as a list otherwise."""
+        listed = list(self.labels.values())
+        if len(listed) == 2 and all(len(labels) <= SHOWN for labels in listed):
+            rows = [[str(label), *[""] * len(listed[1])] for label in listed[0]]
+            for row, (i, j) in enumerate(self.codes.tolist()):
+                rows[i][j + 1] = self.text(row)
+            return html_table([" \\ ".join(self.names), *map(str, listed[1])], rows, caption=str(self))
+        first = [
+            [*(str(labels[code]) for labels, code in zip(listed, codes, strict=True)), self.text(row)]
+            for row, codes in enumerate(self.codes[:SHOWN].tolist())
+        ]
+        return html_table([*self.names, "figure"], first, left=len(listed), caption=str(self))
 
+
+SHOWN = 20
+"""How many rows and columns of a table a notebook shows."""
 MOST_DECIMALS = 6
 """The most decimals of amounts that are kept: a round choice, a millionth of the unit."""
 

@@ -66,7 +66,10 @@ def to_arrow(frame: Any) -> pa.Table:
         return eager.to_arrow()
     except TypeError:
         kind = f"{type(frame).__module__}.{type(frame).__name__}"
-        raise RequestError(f"a {kind} is not a frame; give a pandas, polars or Arrow frame") from None
+        raise RequestError(
+            f"a {kind} is not a frame; give a pandas, polars or Arrow frame, or make a table of an array "
+            "(discreet.Table.from_array)"
+        ) from None
     except nw.exceptions.DuplicateError as error:
         reason = str(error).strip().splitlines()[0]
         raise DataError(f"two columns have the same name ({reason}); every column needs a name of its own") from None

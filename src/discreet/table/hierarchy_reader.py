@@ -12,7 +12,7 @@ from discreet.table.hierarchy import TOTAL, Hierarchy
 def read_hierarchy(
     path: str | Path, *, lead: str = "@", total: str = TOTAL, encoding: str = "utf-8", delimiter: str | None = None
 ) -> Hierarchy:
-    """Read a hierarchy from a file, by its ending and header.
+    r"""Read a hierarchy from a file, by its ending and header.
 
     ``.hrc`` is the indented list of τ-ARGUS. A CSV or Parquet file with a column ``parent`` and a column ``child``
     or ``code`` lists children and parents (a column ``label`` says what they mean). Any other file has nested columns,
@@ -24,6 +24,13 @@ def read_hierarchy(
         total: the code of the root, which the file does not list.
         encoding: the encoding of a text file.
         delimiter: what separates the columns of a CSV file; found from the header when not given.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder, "areas.hrc")
+    ...     _ = file.write_text("north\n@n1\n@n2\nsouth\n")
+    ...     len(read_hierarchy(file).leaves)
+    3
     """
     file = Path(path)
     with errors_of(file):

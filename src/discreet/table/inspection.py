@@ -113,6 +113,8 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
         given = {name: str(value) for name, value in reading.items() if value}
         return Inspection(file.name, "release", arrow.num_rows, found, given, statistics=forms)
     content, proposed = _recognise(arrow, found) if note is None else ("release", {})
+    told = content == "table" and PUBLISHED_AS in arrow.column_names
+    content = "release" if told else content
     proposed.update({name: str(value) for name, value in reading.items() if value})
     if content in ("table", "release") and not has_note(arrow.schema.metadata):
         # Refuse what every reader of tables refuses: columns of which it is not clear what they are.
@@ -125,7 +127,9 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
                 total=proposed.get("total", TOTAL),
             )
     shown = _cells(file, content, proposed, encoding) if cells and content != "records" else None
-    method = "" if note is None else str(note.get("method", ""))
+    method = str(arrow[PUBLISHED_AS][0]).partition(" rows=")[0] if told else ""
+    method = "as it is" if method == "exact" else method
+    method = method if note is None else str(note.get("method", ""))
     return Inspection(file.name, content, arrow.num_rows, found, proposed, shown, method)
 
 

@@ -159,7 +159,7 @@ class Release(Copied):
 
         made = f"Release by {html.escape(self.method)} {html.escape(self._made)}"
         head = f"<p>{TRIAL + '. ' if self.trial else ''}{made}</p>"
-        lists = "".join(f"<p>{html.escape(str(part))}</p>" for part in self.figures)
+        lists = "".join(part._repr_html_() for part in self.figures)
         return f"{head}{self.inner._repr_html_() if self.inner is not None else ''}{lists}"
 
 

@@ -29,6 +29,8 @@ POSSIBLE = "possible"
 """The column of a long frame that is false at structural zeros; there only when the table has some."""
 PUBLISHED_AS = "published_as"
 """The column of a release that says how each figure was made; it is never a dimension unless it is named as one."""
+UNPROPOSED = "(count=, --count)"
+"""How the column of figures is asked for where no column looks like it."""
 STATES, BESIDE = " statistic ", " beside "
 """What it says in the first row of a file before the definition of a statistic, and before a measure beside the
 figures: its column, and what a mark in it means."""
@@ -312,7 +314,7 @@ def called_statistic(name: str) -> bool:
 def _proposed(arrow: pa.Table, names: Sequence[str]) -> str:
     """Return how to name the column of counts: the only one behind the first that holds numbers, if there is one."""
     held = [name for name in names[1:] if numeric(arrow[name])]
-    return f"(count={held[0]!r}, --count {quote(held[0])})" if len(held) == 1 else "(count=, --count)"
+    return f"(count={held[0]!r}, --count {quote(held[0])})" if len(held) == 1 else UNPROPOSED
 
 
 def numeric(column: pa.ChunkedArray, beside: Sequence[str] = MARKS) -> bool:

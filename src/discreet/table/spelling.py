@@ -20,7 +20,8 @@ PLAIN = frozenset(
     {"yes", "no", "true", "false", "other", "others", "none", "unknown", "missing", "low", "medium", "high"}
 )
 """Categories that many dimensions have."""
-NAMESAKES = "have the same categories and were taken for different things"
+DIFFERENT = "were taken for different things"
+"""What is said of names and categories that may be the same."""
 
 
 @lru_cache(maxsize=1 << 16)
@@ -30,7 +31,9 @@ def spelled(name: str) -> str:
     >>> spelled(" Residents  of the\u00a0North") == spelled("residents of the north")
     True
     """
-    return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+    # Characters without a width, such as a joiner that a copy left behind, are no difference to see.
+    seen = "".join(one for one in unicodedata.normalize("NFKC", name) if unicodedata.category(one) != "Cf")
+    return " ".join(seen.casefold().split())
 
 
 def other_spellings(releases: Iterable[Sequence[str]]) -> dict[str, str]:
@@ -71,8 +74,9 @@ def namesakes(
 ) -> list[tuple[str, str]]:
     """Return dimensions of some tables and of others that have the same categories under different names.
 
-    A table that has both means two. So does whoever says it (``apart``). Codes and answers such as yes and no say
-    nothing: many dimensions have them.
+    Half of the categories of either are enough: tables of some areas, or without those of whom nothing is known, have
+    fewer. A table that has both means two. So does whoever says it (``apart``). Codes and answers such as yes and no
+    say nothing: many dimensions have them.
 
     >>> both = [Figures.from_array([3, 4, 7], {name: ["Male", "Female", "Total"]}) for name in ("sex", "gender")]
     >>> namesakes(both[:1], both[1:]), namesakes(both[:1], both[1:], [("gender", "sex")])
@@ -82,15 +86,22 @@ def namesakes(
     sides = [list(first), list(second)]
     pairs |= {frozenset((a, b)) for part in (*sides[0], *sides[1]) for a in part.names for b in part.names}
     seen = [{(name, _meant(part, name)) for part in side for name in part.names} for side in sides]
-    alike = ((a, b) for (a, mine), (b, theirs) in product(*seen) if mine and mine == theirs)
+    alike = ((a, b) for (a, mine), (b, theirs) in product(*seen) if _alike(mine, theirs))
     return sorted({(a, b) for a, b in alike if a != b and frozenset((a, b)) not in pairs})
 
 
 def _meant(part: Figures, name: str) -> frozenset[str]:
-    """Return the categories of a dimension, without its totals; nothing if they could be those of any other."""
-    found = frozenset(spelled(one) for one in part.labels[name] if not part.is_total(name, one))
-    telling = [one for one in found - PLAIN if sum(letter.isalpha() for letter in one) > 2]
-    return found if len(found) > 1 and telling else frozenset()
+    """Return the categories of a dimension, without its totals."""
+    return frozenset(spelled(one) for one in part.labels[name] if not part.is_total(name, one))
+
+
+def _alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Say whether two dimensions have the same categories, or many of them, that could not be those of any other."""
+    both = one & other
+    named = both - PLAIN
+    telling = any(sum(letter.isalpha() for letter in label) > 2 for label in named)
+    enough = len(both) > 1 if one == other else len(named) > 1 and 2 * len(both) >= min(len(one), len(other))
+    return telling and enough
 
 
 def pairs_of(given: Sequence[str]) -> list[tuple[str, str]]:
@@ -111,6 +122,6 @@ def may_be_one(pairs: Sequence[tuple[str, str]]) -> str:
     (a, b), more = pairs[0], len(pairs) - 1
     others = f" (and {more} more {'pairs' if more > 1 else 'pair'})" if more else ""
     return (
-        f"dimensions {a!r} and {b!r}{others} {NAMESAKES}; if they are "
+        f"dimensions {a!r} and {b!r}{others} have the same categories, all or many, and {DIFFERENT}; if they are "
         f"one, give them one name, otherwise say that they are not (apart=[({a!r}, {b!r})], --apart '{a}={b}')"
     )

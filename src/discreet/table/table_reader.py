@@ -166,6 +166,10 @@ def read_table(
             ``margins``: ``"check"`` stated margins, or ``"recompute"`` to ignore them.
             ``decimal``, the decimal sign of counts that are texts: the other one, of point and comma, may then separate
             thousands.
+
+    >>> import pyarrow as pa
+    >>> read_table(pa.table({"area": ["north", "south"], "count": [3, 4]})).total
+    7
     """
     if not isinstance(path, (str, Path)):
         table = Table.from_frame(path, **reading)

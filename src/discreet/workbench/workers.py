@@ -108,7 +108,7 @@ class Workers:
     """A few processes and the jobs that wait for them."""
 
     def __init__(self, perform: Perform, folder: Path, *, after: Callable[[Job], None]) -> None:
-        """Start the processes; they work in the folder, and `after` is told of every command that printed something."""
+        """Start the processes; they work in the folder; `after` gets every job that printed something."""
         self._perform, self._folder, self._after = perform, folder, after
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload([perform.__module__, *WARM])

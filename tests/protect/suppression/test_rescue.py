@@ -15,6 +15,9 @@ from discreet.core.highs import Program
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.sparse import Rows
 from discreet.protect.suppression import rescue
+from discreet.protect.suppression.demands import BOTH, DOWN, UP
+from discreet.protect.suppression.fast import FastSearch
+from discreet.protect.suppression.insider_knowledge import knowledge_of
 from discreet.protect.suppression.problem import Problem
 from discreet.protect.suppression.suppression import Suppression
 from discreet.rules import Threshold
@@ -116,3 +119,64 @@ def test_integer_programming_finds_them_where_moves_are_broken(typical: float, m
     monkeypatch.setattr(rescue, "Program", Broken)
     compare(typical)
     assert programs.count(True) > 30
+
+
+FRACTIONAL = (16, 41, 44, 48, 65, 75)
+"""Seeds of tables in which the cheapest circuit over real numbers has moves of a half."""
+
+
+def sparse_table(seed: int) -> tuple[Problem, int]:
+    """Return a table of few counts, and one of its cells that can move both ways."""
+    rng = np.random.default_rng(seed)
+    values = rng.integers(0, 7, (4, 4, 4)) * (rng.random((4, 4, 4)) < 0.5)
+    names = {name: [f"{name}{i}" for i in range(4)] for name in "abc"}
+    problem = Suppression(Threshold(2), levels=(1, 1)).pattern(Table.from_array(values, names)).problem
+    return problem, int(rng.choice(np.flatnonzero(problem.on.least)))
+
+
+def test_cells_with_fractional_moves_are_left_out_before_integer_programming(monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = rescue.BARRED
+    integer_programs = dict.fromkeys((0, usual), 0)
+
+    class Counted(Program):
+        def __init__(self, rows: Rows, **given: Any) -> None:
+            integer_programs[rescue.BARRED] += bool(given["whole"])
+            super().__init__(rows, **given)
+
+    monkeypatch.setattr(rescue, "Program", Counted)
+    for seed in FRACTIONAL:
+        problem, cell = sparse_table(seed)
+        cost = np.asarray(problem.on.price + 1.0, np.float64)
+        for most in integer_programs:
+            monkeypatch.setattr(rescue, "BARRED", most)
+            found = rescue.rescue(problem, cell, 1, 0, cost, NOBODY, np.zeros(0, np.int64))
+            assert found is not None
+            assert exists(problem, cell, 1, 0)
+            check(problem, cell, 1, 0, *found)
+    assert integer_programs[0] >= len(FRACTIONAL)
+    assert integer_programs[usual] == 0
+
+
+def test_a_circuit_serves_every_demand_that_it_can() -> None:
+    problem = problem_of(3, 40)
+    assert problem is not None
+    cells = np.flatnonzero(problem.on.least > 2)
+    search = FastSearch(problem, knowledge_of(problem.cells, "none", (), None, problem.demands.sensitive))
+    for k, cell in enumerate(cells.tolist()):
+        search.ask(cell, 1 + k % 2, (BOTH, UP, DOWN)[k % 3], 0)
+    search._grow()
+    rescued = []
+    for q in range(len(search.cell)):
+        if search.where[q, 1] == 0:
+            assert search._rescue(q)
+            rescued.append(q)
+            # The slow twin: every demand alike that a multiple by ±1 of the circuit meets has got it.
+            move = np.zeros(problem.size, np.int64)
+            move[search.circuit(q)[0]] = search.circuit(q)[1]
+            for other, (cell, size, way) in enumerate(zip(search.cell, search.size, search.way, strict=True)):
+                if way == search.way[q] and max(move[cell], -move[cell] if way == BOTH else 0) >= size:
+                    assert search.where[other, 1] > 0
+    assert len(rescued) < len(search.cell)
+    for q in range(len(search.cell)):
+        check(problem, search.cell[q], search.size[q], search.way[q], *search.circuit(q))
+        assert search.hidden[search.circuit(q)[0]].all()

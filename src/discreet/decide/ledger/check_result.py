@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from discreet.core.errors import with_arguments
 from discreet.core.json_types import Json
 from discreet.core.text import columns, finite, html_table, many, number_text
 from discreet.decide.ledger.entry import Entry
@@ -212,7 +213,7 @@ class LedgerCheck:
             lines += ["", columns(HEADER, self.rows(10))]
         if sums := self.arithmetic(5):
             lines += ["", *(f"  {text}" for text in sums)]
-        return "\n".join([*lines, *([f"Head of the ledger: {self.head}"] if self.head else [])])
+        return with_arguments("\n".join([*lines, *([f"Head of the ledger: {self.head}"] if self.head else [])]))
 
     __repr__ = __str__
 
@@ -223,7 +224,8 @@ class LedgerCheck:
         head += f"<br><small>{html.escape(self.meaning)}.</small></p>"
         table = html_table(HEADER, self.rows(20)) if self.findings else ""
         table += f"<p><small>Head of the ledger: {html.escape(self.head)}</small></p>" if self.head else ""
-        return head + table + "".join(f"<p>{html.escape(text)}</p>" for text in self.arithmetic(5))
+        sums = "".join(f"<p>{html.escape(text)}</p>" for text in self.arithmetic(5))
+        return with_arguments(head + table + sums)
 
 
 def _were(count: int, what: str, done: str) -> str:

@@ -149,7 +149,7 @@ class GivenAway:
         deadline = time.monotonic() + SEARCH if limit is None else limit
         nodes = NODES if limit is None else math.inf
         given: dict[Key, Given] = {}
-        # Unions of cells that only other variables are told of are not new if they are sums of this one's own cells.
+        # Unions of cells that only other variables have are not new if they are sums of this one's own cells.
         own = () if t.presence is None else tuple({frozenset(sheet.figures.names) for sheet in t.sheets})
         for block in t.blocks:
             mine = np.zeros(units.size, bool)

@@ -23,7 +23,8 @@ from discreet.decide.ledger.settings import Settings
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
 from discreet.table.release import Release
-from discreet.table.spelling import may_be_one, namesakes, other_spellings, spelled
+from discreet.table.spelling import other_spellings, spelled
+from discreet.table.taken_apart import doubts, in_one_spelling
 
 TOGETHER = 500
 """How many releases are checked per batch: few enough to notice the time limit."""
@@ -88,15 +89,23 @@ class ReleaseCheck:
         ]
         self.joint = Joint(unjudged=(*rules.unasked, *_renamed(entry, [e for e in seen if e.id in revised])))
         self.assumed = [*_assumed(entry, self.linked), *_respelled(self.names)]
+        self.groups = [self._spelled(group) for group in self.groups]
         self.changes: list[Change] = []
         self.compared: list[Entry] = []
 
+    def _spelled(self, sheets: Sequence[PublishedTable]) -> list[PublishedTable]:
+        """Return earlier tables with categories spelled as in the new release, and note what was taken to be one."""
+        like = [sheet.figures for sheet in self.mine]
+        figures, told = in_one_spelling([sheet.figures for sheet in sheets], like)
+        self.assumed += told
+        return [replace(sheet, figures=part) for sheet, part in zip(sheets, figures, strict=True)]
+
     def name_apart(self, pairs: Sequence[Sequence[str]]) -> None:
-        """Leave open what dimensions of one set of categories and two names give away, other than these pairs."""
+        """Leave open what dimensions and categories that may be the same give away, other than these pairs."""
         mine = [sheet.figures for sheet in self.mine]
         for group in self.groups:
-            if found := namesakes(mine, [sheet.figures for sheet in group], pairs):
-                self.joint |= Joint(unjudged=(may_be_one(found),))
+            if found := doubts(mine, [sheet.figures for sheet in group], pairs):
+                self.joint |= Joint(unjudged=tuple(found))
                 return
 
     @cached_property
@@ -188,7 +197,7 @@ class ReleaseCheck:
 
     def _compare(self, e: Entry, fewest: int) -> None:
         """Compare with a release about another time or population, or with other versions of the figures."""
-        entry, theirs = self.entry, sheets_of(self.shelf.read(e.id), e, self.names)
+        entry, theirs = self.entry, self._spelled(sheets_of(self.shelf.read(e.id), e, self.names))
         both = f"«{e.title}» and «{entry.title}»"
         stated = self._stated(e)
         repeated = False

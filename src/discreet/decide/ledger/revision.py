@@ -7,7 +7,8 @@ corrected, and nothing follows. What is learned in this way is put into either r
 are bounded again.
 
 Releases about other times or populations are treated in the same way if at least half of the figures that both print
-are equal: a reader who takes a hidden figure for the one that the other release prints may well be right.
+are equal, or of those of single categories that follow from both by adding up: a reader who takes a hidden figure for
+the one that the other release prints may well be right.
 """
 
 from __future__ import annotations
@@ -31,12 +32,25 @@ from discreet.feasible.bounds import Bounds
 from discreet.table.figures import Figures
 from discreet.table.grid import Grid, recode
 from discreet.table.kinds import UNBOUNDED, Kind
+from discreet.table.taken_apart import totals_of
+
+SEVERAL = 2
+"""So many figures that only follow from both must be equal: a total of everybody may be equal by chance."""
 
 
 def alike(new: Sequence[PublishedTable], old: Sequence[PublishedTable]) -> str:
-    """Say how many figures two releases print equally, if they are at least half; otherwise nothing."""
-    same, both = _equal([sheet.figures for sheet in new], [sheet.figures for sheet in old])
-    return f"{same:,} of {both:,} figures above 0 that both print are equal" if same and 2 * same >= both else ""
+    """Say how many figures two releases print equally, if they are at least half; otherwise nothing.
+
+    So it is with figures of single categories, if several are equal that they print or that follow by adding up.
+    """
+    mine, theirs = ([sheet.figures for sheet in side] for side in (new, old))
+    same, both = _equal(mine, theirs)
+    if same and 2 * same >= both:
+        return f"{same:,} of {both:,} figures above 0 that both print are equal"
+    same, both = _equal_sums(mine, theirs)
+    if same >= SEVERAL and 2 * same >= both:
+        return f"{same:,} of {both:,} figures of single categories that follow from both are equal"
+    return ""
 
 
 def same_values(
@@ -181,6 +195,19 @@ def _equal(new: Sequence[Figures], old: Sequence[Figures]) -> tuple[int, int]:
             meet &= (one.value[at] == other.value[by]) | (one.kind[at] != other.kind[by])
             both += at.size
             same += int(np.count_nonzero(meet))
+    return same, both
+
+
+def _equal_sums(new: Sequence[Figures], old: Sequence[Figures]) -> tuple[int, int]:
+    """Return how many figures above 0 of single categories are known from both, and how many of these are equal."""
+    same = both = 0
+    for mine, theirs in product(new, old):
+        for name in set(mine.names) & set(theirs.names):
+            one, other = (totals_of(part, name) for part in (mine, theirs))
+            units = 10**theirs.decimals, 10**mine.decimals
+            known = [label for label in one if one[label] > 0 and other.get(label, 0) > 0]
+            both += len(known)
+            same += sum(one[label] * units[0] == other[label] * units[1] for label in known)
     return same, both
 
 

@@ -21,11 +21,12 @@ from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.decide.ledger.change import ReleasePair, values_of
 from discreet.decide.ledger.entry import Entry, PublishedTable, sheets_of
 from discreet.decide.ledger.packing import unpacked
-from discreet.decide.ledger.revision import PrintedFigures, shared_grid
+from discreet.decide.ledger.revision import SEVERAL, PrintedFigures, shared_grid
 from discreet.decide.ledger.settings import Settings
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
+from discreet.table.taken_apart import category_rows, totals_of
 
 VALUES = re.compile(rb'"values":\[([-0-9,]*)\]')
 """The values in a packed release; inside a text, quotation marks have a backslash before them."""
@@ -114,7 +115,7 @@ class _Shape:
         for own in values:
             loud |= np.abs(own).max(axis=1) >= EXACT
         for mine in self.new.worlds:
-            loud |= self._alike(mine, values, ranges)
+            loud |= self._alike(mine, values, ranges) | self._sums_alike(mine, ranges)
         for table, ends in zip(self.laid, starmap(_open_ended, ranges), strict=True):
             loud |= ~table.adds_up(ends)
             for new in self.new.laid:
@@ -140,6 +141,25 @@ class _Shape:
             both = both + np.count_nonzero(shown, axis=1)
             same = same + np.count_nonzero(meet, axis=1)
         found: BoolArray = (same > 0) & (2 * same >= both)
+        return found
+
+    def _sums_alike(self, mine: Sequence[PublishedTable], ranges: Sequence[Ranges]) -> BoolArray:
+        """Say which releases may have at least half of the figures of single categories like the new one."""
+        same = both = np.zeros(len(ranges[0][0]), np.int64)
+        for sheet, number in product(mine, range(len(self.tables))):
+            part = self.tables[number]
+            for name in set(sheet.figures.names) & set(part.names):
+                known = totals_of(sheet.figures, name)
+                for label, (printed, cells) in category_rows(part, name).items():
+                    rows = printed if printed.size else cells
+                    value = known.get(label, 0) * 10**part.decimals
+                    if value <= 0 or not rows.size:
+                        continue
+                    unit = 10**sheet.figures.decimals
+                    lower, upper = (side[:, rows].sum(axis=1) * unit for side in ranges[number])
+                    both = both + ((lower == upper) & (lower > 0))
+                    same = same + ((lower <= value) & (value <= upper))
+        found: BoolArray = (same >= SEVERAL) & (2 * same >= both)
         return found
 
 

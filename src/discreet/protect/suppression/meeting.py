@@ -26,9 +26,8 @@ FINE = 2.0**20
 PARTS = 12
 """By how much units grow where moves are fractions: most are halves, thirds, quarters or sixths."""
 HASTE = 30.0
-"""How much less effort goes into moving large amounts, where integer programming does better. A safeguard: with 1, two
-tables of counts (t3d_2k and 4 × 4 × 4 × 3) and one of 500 firms (8 × 6 × 4, p = 10%) got the same patterns by the same
-work."""
+"""How much less effort goes into moving large amounts, where linear programs do better. With 1, two tables of counts
+(t3d_2k and 4 × 4 × 4 × 3) and one of 500 firms (8 × 6 × 4, p = 10%) got the same patterns by the same work."""
 WIDER = 8.0
 """By how much the largest price tried grows: few steps for expensive circuits, small tableaus for cheap ones. 2 and 64
 give the same costs on t2d_100 and t2d_1k, in 1.2 to 1.3 and 1.0 to 1.1 times the time."""
@@ -260,12 +259,19 @@ def _share(
 
 @compiled
 def meet(
-    order: IntArray, by_cell: tuple[IntArray, IntArray], kept: int, search: CircuitSearch, pool: IntArray, end: int
+    order: IntArray,
+    by_cell: tuple[IntArray, IntArray],
+    kept: int,
+    search: CircuitSearch,
+    pool: IntArray,
+    end: int,
+    patience: float = EFFORT,
 ) -> tuple[IntArray, int, FloatArray]:
     """Look for the cheapest circuits of demands that have none, and keep as many as ``kept`` says (LOOK, FREE, ALL).
 
-    Returns the pool and what each demand costs alone, infinite where no circuit was found. Cells of circuits that are
-    kept are suppressed.
+    One search for a circuit that moves a large amount changes no more of a tableau than its ``patience`` says. Returns
+    the pool and what each demand costs alone, infinite where no circuit was found. Cells of circuits that are kept are
+    suppressed.
     """
     held, work = search.held, search.work
     alone = np.zeros(order.size)
@@ -273,7 +279,7 @@ def meet(
         q = order[i]
         if kept != LOOK and held.where[q, 1] > 0:
             continue
-        outcome, count = settle(q, np.inf, search)
+        outcome, count = settle(q, np.inf, search, TRIES, EFFORT if search.asked.size[q] < PARTS else patience)
         if outcome != FOUND:
             alone[i] = np.inf
             continue

@@ -28,6 +28,7 @@ from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.statistic import StatisticColumn
 from discreet.table.tabulation import Tabulation
+from discreet.table.taken_apart import refuse_same
 
 Beside: TypeAlias = tuple[StatisticColumn, ...]
 """The statistics beside one table."""
@@ -159,6 +160,7 @@ def lay_out(
     of each table.
     """
     exact = [Figures.of_tabulation(table, response=response, name=name_of(table, tables)) for table in tables]
+    refuse_same(exact)
     if statistics:
         exact = [replace(part, statistics=beside) for part, beside in zip(exact, statistics, strict=True)]
     open_ = [replace(part, values=np.zeros_like(part.values), kind=np.ones_like(part.kind)) for part in exact]

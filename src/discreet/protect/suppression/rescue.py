@@ -34,6 +34,9 @@ PARTS = 12
 HALVES = (2, 6)
 """Steps of small amounts that are tried over real numbers first: halves and thirds of them are integers, and what an
 integer program takes seconds for, a linear one finds in a tenth of one."""
+BARRED = 8
+"""How many cells with fractional moves are left out, one after another, before something else is tried. For the
+turnover of 3,000 firms in five linked tables 35 of 36 circuits with fractions had integers after 7 or fewer."""
 TRIES = 3
 """How often a circuit is replaced by a cheaper one. On the same tables 1 and 20 gave the same patterns, 20 in 1.1 times
 the time."""
@@ -126,8 +129,10 @@ def _search(wanted: _Wanted, hint: IntArray, integers: bool) -> Moves | None:
     problem, cell, cost = wanted.problem, wanted.cell, wanted.cost
 
     def within(region: BoolArray) -> Moves | None:
+        # What cannot move is left out.
+        region &= (wanted.down > 0) | (wanted.up > 0)
         region[cell] = True
-        return _solve(wanted, np.flatnonzero(region), integers and best is None)
+        return _solve(wanted, np.flatnonzero(region), integers and best is None, BARRED if best is None else 0)
 
     def price(found: Moves) -> int:
         return int(problem.on.price[found[0][~hidden[found[0]]]].sum())
@@ -141,12 +146,13 @@ def _search(wanted: _Wanted, hint: IntArray, integers: bool) -> Moves | None:
     region = np.zeros(problem.size, bool)
     region[cell] = True
     done, before = 0, 0
+    usable = np.isfinite(cost) & ((wanted.down > 0) | (wanted.up > 0))
     for steps in STEPS:
         # More than the sensitive cell itself is much to pay: it may be had for less further away.
         if best is not None and price(best) <= max(problem.on.price[cell], 1):
             break
         while done < steps:
-            grown = _wider(problem, region, np.isfinite(cost))
+            grown = _wider(problem, region, usable)
             done += 1
             if int(grown.sum()) == int(region.sum()):
                 done = steps
@@ -190,6 +196,8 @@ def _program(
     lower, upper = np.zeros(2 * n), np.minimum(np.concatenate([up, down]), 1000.0 * size)
     lower[at], upper[at], upper[n + at] = size, max(size, upper[at]), 0.0
     nodes = FEW_NODES if wanted.problem.left else NODES
+    # From no moves at all the dual method reaches a circuit in fewer steps than it takes to simplify the program.
+    simplified = "choose" if whole else "off"
     return (
         rows,
         ends,
@@ -200,7 +208,12 @@ def _program(
             upper=upper,
             sums=ends,
             whole=whole,
-            options={"mip_max_nodes": nodes, "mip_max_improving_sols": TRIES, "mip_rel_gap": GAP},
+            options={
+                "mip_max_nodes": nodes,
+                "mip_max_improving_sols": TRIES,
+                "mip_rel_gap": GAP,
+                "presolve": simplified,
+            },
         ),
     )
 
@@ -210,27 +223,56 @@ def _without_rest(problem: Problem, cells: IntArray) -> IntArray:
     return cells[cells < problem.size - problem.left]
 
 
-def _solve(wanted: _Wanted, cells: IntArray, integers: bool) -> Moves | None:
+def _solve(wanted: _Wanted, cells: IntArray, integers: bool, tries: int) -> Moves | None:
     """Return a cheap circuit within some cells, None where there is none.
 
-    It is one over real numbers if its moves are integers; integer programming is used only where ``integers`` says so.
+    It is one over real numbers if its moves are integers, after as many ``tries`` without cells whose moves are not;
+    integer programming is used only where ``integers`` says so.
     """
     cells = _without_rest(wanted.problem, cells)
-    n = cells.size
     for whole in (False, True) if integers else (False,):
         rows, ends, program = _program(wanted, cells, whole)
         if wanted.run(program) == "infeasible":
             return None
-        if program.found:
-            moves = program.point[:n] - program.point[n:]
-            move = _as_integers((np.rint(moves) if whole else moves) * wanted.step, rows, ends, wanted.step)
-            if move is not None:
-                return _with_rest(wanted.problem, cells[move != 0], move[move != 0])
+        move = _whole_moves(wanted, cells, program, rows, ends, None if whole else tries)
+        if move is not None:
+            return _with_rest(wanted.problem, cells[move != 0], move[move != 0])
     if integers:
         raise LimitError(
             f"no table of integers was found in which cell {wanted.problem.cell(wanted.cell)} moves by "
             f"{wanted.size * wanted.step}; lower its protection level, or let zeros be suppressed"
         )
+    return None
+
+
+def _whole_moves(
+    wanted: _Wanted,
+    cells: IntArray,
+    program: Program,
+    rows: Rows,
+    ends: tuple[FloatArray, FloatArray],
+    tries: int | None,
+) -> IntArray | None:
+    """Return the moves of a program that was solved, in integers, None where they are not.
+
+    Where some are fractions, the most expensive of those cells may not move, and the program goes on from where it is;
+    so up to a number of ``tries``; None is for integer programs.
+    """
+    n = cells.size
+    for left in range(tries or 0, -1, -1):
+        if not program.found:
+            return None
+        moves = (program.point[:n] - program.point[n:]) * wanted.step
+        move = _as_integers(np.rint(moves) if tries is None else moves, rows, ends, wanted.step)
+        if move is not None or not left:
+            return move
+        broken = np.flatnonzero((np.abs(moves - np.rint(moves)) > CLOSE) & (cells != wanted.cell))
+        if not broken.size:
+            return None
+        worst = int(broken[np.argmax(wanted.cost[cells[broken]])])
+        program.set_ranges(np.array([worst, n + worst]), np.zeros(2), np.zeros(2))
+        if wanted.run(program) != "optimal":
+            return None
     return None
 
 

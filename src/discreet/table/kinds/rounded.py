@@ -30,7 +30,7 @@ class Controlled(_Based):
     """Every figure is a neighbouring multiple, chosen by looking at all cells: y came from y − b + 1 … y + b − 1."""
 
     name = "controlled"
-    words = "rounded ({name}) to base {base}"
+    words = "rounded under control to base {base}"
 
     @property
     def step(self) -> int:
@@ -47,6 +47,7 @@ class Conventional(Controlled):
     """Every figure is the nearest multiple: y came from [y − b/2, y + b/2); domingo2002 section 4.2."""
 
     name = "conventional"
+    words = "rounded conventionally to base {base}"
     drawn = False
     stated = True
 
@@ -64,6 +65,7 @@ class Random(Controlled):
     """
 
     name = "random"
+    words = "rounded at random to base {base}"
     stated = weighs = True
 
     def likelihood(self, published: int, true: IntArray) -> FloatArray:

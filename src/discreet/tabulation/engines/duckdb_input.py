@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from discreet.core.errors import DataError, RequestError
 from discreet.table.arrow_files import BLANKS
 from discreet.tabulation.engine import check_columns, check_types
+from discreet.tabulation.engines.sql import GROUPED, separated, with_point
 from discreet.tabulation.sources import Source, csv_head, csv_line, utf8_copy
 from discreet.tabulation.spec import TableSpec
 from discreet.tabulation.whose import refuse_repeated, suspects
@@ -21,10 +22,10 @@ if TYPE_CHECKING:
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 NUMBERS = (*WHOLE, *(f"U{kind}" for kind in WHOLE), "FLOAT", "DOUBLE", "DECIMAL")
 TEXTS = ("VARCHAR", "ENUM")
+CLOSE, MOST_BITS = 8, 10**9
+"""Numbers are close together if there are fewer than so many integers to a record; DuckDB has strings of 10⁹ bits."""
 COMMA, THOUSANDS = "[-+]?[0-9]*,[0-9]+", "[-+]?[1-9][0-9]{0,2},[0-9]{3}"
 """Numbers with a decimal comma, and those among them in which it may separate thousands."""
-GROUPED = {sign: rf"[-+]?[0-9]{{1,3}}([{other}][0-9]{{3}})+" for sign, other in ((".", ","), (",", "."))}
-"""Numbers in groups of three digits, by the decimal sign that they may have."""
 
 
 def quoted(name: str) -> str:
@@ -67,11 +68,7 @@ class Input:
         text = f"trim(CAST({quoted(column)} AS VARCHAR))"
         stated = self.source.decimal or self._decimal(column)
         if stated is not None:
-            other = "," if stated == "." else "."
-            # Anything not in groups of three digits keeps its separator, and so is not a number.
-            grouped = f"regexp_full_match({text}, {literal(GROUPED[stated] + f'([{stated}][0-9]*)?')})"
-            text = f"CASE WHEN {grouped} THEN replace({text}, '{other}', '') ELSE replace({text}, '{other}', '?') END"
-            text = f"replace({text}, ',', '.')"
+            text = with_point(text, stated, f"regexp_full_match({text}, {literal(separated(stated))})")
         # Other programs write NaN for what is missing; it is not a number.
         return f"TRY_CAST(nullif({text}, '') AS DOUBLE)"
 
@@ -164,10 +161,52 @@ def open_input(connection: DuckDBPyConnection, source: Source, spec: TableSpec, 
     types = {str(name): str(kind) for name, kind, *_ in described if source.kind != "csv" or name != "file"}
     check_types(source, spec, types, _is_code, lambda kind: kind.split("(")[0] in (*NUMBERS, *TEXTS))
     for column in suspects(types, spec):
-        name = quoted(column)
-        rows, different = connection.execute(f"SELECT count({name}), count(DISTINCT {name}) FROM src").fetchall()[0]
-        refuse_repeated(source.shown, column, rows, different)
-    return Input(connection, source, types, separators)
+        refuse_repeated(source.shown, column, *_different(connection, quoted(column), types[column]))
+    found = Input(connection, source, types, separators)
+    if source.kind != "csv":
+        _refuse_blanks(found, spec)
+    return found
+
+
+def _refuse_blanks(rows: Input, spec: TableSpec) -> None:
+    """Refuse entries that differ in nothing but blanks around them: they would be several firms, or several categories.
+
+    In CSV files blanks are left out. Codes that are all padded to one length are left as they are.
+    """
+    said = ("dimension", "contributor", "holding")
+    listed = dict.fromkeys(column for column, role in spec.roles() if role in said and rows.is_text(column))
+    if not listed:
+        return
+    texts = {column: f"CAST({quoted(column)} AS VARCHAR)" for column in listed}
+    ends = (f"bool_or(starts_with({text}, ' ') OR ends_with({text}, ' '))" for text in texts.values())
+    padded = rows.connection.execute(f"SELECT {', '.join(ends)} FROM src").fetchone() or ()
+    for (column, text), some in zip(texts.items(), padded, strict=True):
+        if not some:
+            continue
+        trimmed = f"trim({text}, {literal(BLANKS)})"
+        several = (
+            f"SELECT min({text}), max({text}) FROM src GROUP BY {trimmed} HAVING min({text}) < max({text}) LIMIT 1"
+        )
+        if (both := rows.connection.execute(several).fetchone()) is not None:
+            raise DataError(
+                f"{rows.source.shown}: column {column!r} has {both[0]!r} and {both[1]!r}, which differ in blanks alone "
+                "and would be two; leave blanks around entries out of the records"
+            )
+
+
+def _different(connection: DuckDBPyConnection, name: str, kind: str) -> tuple[int, int]:
+    """Return how many records have an entry in a column, and how many different entries there are.
+
+    Integers that lie close together are marked in a string of bits, which is seven times as fast as sorting them out.
+    """
+    if kind.lstrip("U") in WHOLE:
+        found = connection.execute(f"SELECT count({name}), min({name}), max({name}) FROM src").fetchall()
+        rows, low, high = found[0]
+        if rows and high - low < min(CLOSE * rows, MOST_BITS):
+            seen = f"bit_count(bitstring_agg({name}, {low}, {high}))"
+            return rows, connection.execute(f"SELECT {seen} FROM src").fetchall()[0][0]
+    rows, different = connection.execute(f"SELECT count({name}), count(DISTINCT {name}) FROM src").fetchall()[0]
+    return rows, different
 
 
 def _is_code(kind: str) -> bool:

@@ -30,6 +30,8 @@ from discreet.tabulation.engines.sql import (
     kept,
     levels,
     same_codes,
+    separated,
+    with_point,
 )
 from discreet.tabulation.plan import Key, Plan
 from discreet.tabulation.sources import Source, csv_head
@@ -94,8 +96,8 @@ class SparkTabulation(EngineSession):
         if self.types[column] != "string":
             return f"CAST({quoted(column)} AS DOUBLE)"
         text = f"trim({quoted(column)})"
-        if self.source.decimal == ",":
-            text = f"replace({text}, ',', '.')"
+        if (sign := self.source.decimal) is not None:
+            text = with_point(text, sign, f"{text} RLIKE {literal(f'^(?:{separated(sign)})$')}")
         return f"try_cast({text} AS DOUBLE)"
 
     def _look(self) -> int:
@@ -140,7 +142,8 @@ class SparkTabulation(EngineSession):
                 odd = ODD.format(self._number(column))
                 found = self._sql(f"SELECT {quoted(column)} FROM {self._name('src')} WHERE {odd} LIMIT 1").first()
                 value = "empty" if found is None or found[0] is None else repr(found[0])
-                raise DataError(f"{shown}: {column!r} is {value} in {bad:,} of {rows:,} records; give numbers")
+                sign = ", or say which sign is decimal (decimal=',' or '.'; --decimal , or .)" if "," in value else ""
+                raise DataError(f"{shown}: {column!r} is {value} in {bad:,} of {rows:,} records; give numbers{sign}")
             if below and spec.negative == "error":
                 raise DataError(f"{shown}: {column!r} is negative in {below:,} records; correct them")
         if spec.weight is not None and light:

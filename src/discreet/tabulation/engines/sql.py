@@ -7,7 +7,7 @@ node of a code at a level of the first dimension's hierarchies, and ``leaf0`` it
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple, TypeAlias
 
@@ -20,6 +20,9 @@ LEVELS = {"contributor": "c", "holding": "h"}
 Margin: TypeAlias = tuple[str, ...]
 MANY = 10
 """The most dimensions whose combinations are searched for carriers: about a thousand combinations."""
+FEW = 50
+"""The most margins each of which is tried as the first of the carriers: with more, looking takes longer than grouping
+by one margin more."""
 
 
 class SqlTerm(NamedTuple):
@@ -55,25 +58,48 @@ def carriers(spec: TableSpec, sizes: Sequence[int], most: float) -> tuple[Margin
     """Return few margins from which all finest ones add up: records are grouped by these alone.
 
     ``sizes`` are the numbers of codes of the dimensions, as far as known. A margin that carries several finest ones has
-    at most ``most`` cells; the one that carries most of those left comes first.
+    at most ``most`` cells. Each such margin is tried as the first, followed by the one that carries most of those left;
+    the fewest margins found so are returned.
 
     >>> from discreet.tabulation.spec import DimensionSpec
     >>> spec = TableSpec([DimensionSpec(name) for name in "abc"], margins=[("a", "b"), ("a", "c"), ("b", "c")])
     >>> carriers(spec, (10, 10, 10), 1000), carriers(spec, (10, 10, 10), 999)
     ((('a', 'b', 'c'),), (('a', 'b'), ('a', 'c'), ('b', 'c')))
     """
-    left, found, cells = list(spec.finest), [], dict(zip(spec.names, sizes, strict=True))
-    if len(left) < 2 or len(spec.names) > MANY:
+    cells = dict(zip(spec.names, sizes, strict=True))
+    if len(spec.finest) < 2 or len(spec.names) > MANY:
         return spec.finest
     every = [margin for k in range(1, len(cells) + 1) for margin in combinations(spec.names, k)]
     small = {margin: size for margin in every if (size := math.prod(cells[name] for name in margin)) <= most}
-    while small and left:
-        carried = {margin: sum(set(one) <= set(margin) for one in left) for margin in small}
-        best = max(small, key=lambda margin: (carried[margin], -small[margin]))
-        if carried[best] < 2:
-            break
+    carries = {margin: [one for one in spec.finest if set(one) <= set(margin)] for margin in small}
+    # Only what carries several can save a margin, and only the smallest of those that carry the same.
+    useful: dict[tuple[Margin, ...], Margin] = {}
+    for margin in sorted(small, key=lambda margin: (small[margin], margin)):
+        if len(carries[margin]) > 1:
+            useful.setdefault(tuple(carries[margin]), margin)
+    tried = [
+        _covered(spec.finest, first, {margin: set(own) for own, margin in useful.items()}, small)
+        for first in (None, *(useful.values() if len(useful) <= FEW else ()))
+    ]
+    return min(tried, key=lambda found: (len(found), sum(math.prod(cells[name] for name in one) for one in found)))
+
+
+def _covered(
+    finest: Sequence[Margin], first: Margin | None, carries: Mapping[Margin, set[Margin]], small: Mapping[Margin, int]
+) -> tuple[Margin, ...]:
+    """Return margins that carry all finest ones: a given one, then always the one that carries most of those left."""
+    left, found = list(finest), []
+    best = first
+    while left:
+        if best is None:
+            if not carries:
+                break
+            best = max(carries, key=lambda margin: (len(carries[margin].intersection(left)), -small[margin]))
+            if len(carries[best].intersection(left)) < 2:
+                break
         found.append(best)
-        left = [one for one in left if not set(one) <= set(best)]
+        left = [one for one in left if one not in carries[best]]
+        best = None
     return (*found, *left)
 
 
@@ -83,6 +109,30 @@ def carried(plan: Plan, chosen: Sequence[Margin]) -> list[tuple[Margin, list[tup
     for finest, groupings in plan.groupings:
         found[next(margin for margin in chosen if set(finest) <= set(margin))] += groupings
     return list(found.items())
+
+
+GROUPED = {sign: rf"[-+]?[0-9]{{1,3}}([{other}][0-9]{{3}})+" for sign, other in ((".", ","), (",", "."))}
+"""Numbers in groups of three digits, by the decimal sign that they may have."""
+
+
+def separated(sign: str) -> str:
+    """Return the pattern of numbers with separators between thousands, given their decimal sign."""
+    return f"{GROUPED[sign]}([{sign}][0-9]*)?"
+
+
+def with_point(text: str, sign: str, matches: str) -> str:
+    """Return the expression of a number with a decimal point and no separators, given that of its text.
+
+    Anything not in groups of three digits keeps its separator, and so is not a number.
+
+    Args:
+        text: the expression of the text.
+        sign: its decimal sign.
+        matches: the condition that the text matches :func:`separated`.
+    """
+    other = "," if sign == "." else "."
+    plain = f"CASE WHEN {matches} THEN replace({text}, '{other}', '') ELSE replace({text}, '{other}', '?') END"
+    return f"replace({plain}, ',', '.')"
 
 
 def levels(spec: TableSpec) -> list[str]:

@@ -40,6 +40,16 @@ export async function run(command, values, { watch = null, signal = null } = {})
   return follow(job, { watch, signal });
 }
 
+// Options of the command line mean nothing here: fields have names of their own.
+export const plainly = (text) => text.replace(/ \(--[^()]*\)/g, "");
+
+function told(job) {
+  const found = job.result;
+  if (found && typeof found.sentence === "string") found.sentence = plainly(found.sentence);
+  if (found && Array.isArray(found.reasons)) found.reasons = found.reasons.map(plainly);
+  return job;
+}
+
 export async function follow(job, { watch = null, signal = null } = {}) {
   const stop = () => remove(`jobs/${job.job}`).catch(() => {});
   if (signal && signal.aborted) await stop();
@@ -52,5 +62,5 @@ export async function follow(job, { watch = null, signal = null } = {}) {
   if (watch) watch(job);
   if (job.state === "cancelled") throw new Refused("cancelled");
   if (job.state !== "done") throw Object.assign(new Refused(job.error), { command: job.command });
-  return job;
+  return told(job);
 }

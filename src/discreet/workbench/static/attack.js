@@ -4,9 +4,10 @@ import { run } from "./api.js";
 import { bench, showCommand } from "./app.js";
 import { browse } from "./browse.js";
 import { Places, labelsOf, nameOf, printed } from "./cells.js";
-import { dataTable, el, failure, figure, fill, progressBar } from "./dom.js";
+import { el, failure, figure, fill, progressBar } from "./dom.js";
 import { form } from "./form.js";
 import { checkLedger, earlier, learnt } from "./ledger.js";
+import { withProofs } from "./proofs.js";
 import { levelOf } from "./protect.js";
 import { MOST, beyond, bitsLegend, bitsText, readAs, secrecy, tone } from "./see.js";
 import { change, state } from "./state.js";
@@ -121,6 +122,6 @@ function table(cells, a) {
 
 function worst(a) {
   const all = a.counts.safe + a.counts.unsafe + a.counts.incomplete;
-  const rows = a.cells.slice(0, 12).map((c) => [nameOf(c.cell), `${figure(c.lower)} to ${figure(c.upper)}`, bitsText(c), c.attacker, c.verdict, c.proof || ""]);
-  return rows.length ? el("section", { class: "panel" }, el("h2", {}, "What is known best"), dataTable(["cell", "between", "bits", "by whom", "verdict", "proof"], rows, { words: [3, 4, 5] }), all > rows.length ? el("p", { class: "small quiet" }, `and ${figure(all - rows.length)} more, none of them known better`) : null) : null;
+  const rows = a.cells.slice(0, 12).map((c) => [nameOf(c.cell), `${figure(c.lower)} to ${figure(c.upper)}`, bitsText(c), c.attacker, c.verdict]);
+  return rows.length ? el("section", { class: "panel" }, el("h2", {}, "What is known best"), withProofs(["cell", "between", "bits", "by whom", "verdict"], rows, a.cells.slice(0, 12).map((c) => c.proof), { words: [3, 4] }), all > rows.length ? el("p", { class: "small quiet" }, `and ${figure(all - rows.length)} more, none of them known better`) : null) : null;
 }

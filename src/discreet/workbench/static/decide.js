@@ -6,6 +6,7 @@ import { nameOf } from "./cells.js";
 import { policyName, policyOf, policyPick, source } from "./compare.js";
 import { button, dataTable, el, failure, figure, fill, progressBar, risk, toast } from "./dom.js";
 import { inLedger } from "./ledger.js";
+import { withProofs } from "./proofs.js";
 import { alone, readAs, secrecy } from "./see.js";
 import { adopt, change, seedFor, state } from "./state.js";
 
@@ -136,8 +137,8 @@ function frame(node, verdict, sentence, reasons, phrase = verdict) {
 }
 
 function worst(cells) {
-  const rows = cells.slice(0, 10).map((c) => [c.name || nameOf(c.cell || {}), c.published ?? "", c.known || (c.lower === undefined ? "" : `${figure(c.lower)} to ${figure(c.upper)}`), c.reason || c.verdict || "", c.proof || ""]);
-  return dataTable(["cell", "published", "a reader knows", "why", "proof"], rows, { words: [2, 3, 4] });
+  const rows = cells.slice(0, 10).map((c) => [c.name || nameOf(c.cell || {}), c.published ?? "", c.known || (c.lower === undefined ? "" : `${figure(c.lower)} to ${figure(c.upper)}`), c.reason || c.verdict || ""]);
+  return withProofs(["cell", "published", "a reader knows", "why"], rows, cells.slice(0, 10).map((c) => c.proof), { words: [2, 3] });
 }
 
 const has = (name) => bench.files.some((f) => f.name === name);

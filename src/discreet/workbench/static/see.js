@@ -5,6 +5,7 @@ import { bench, go, showCommand } from "./app.js";
 import { browse } from "./browse.js";
 import { Places, labelsOf, nameOf, printed } from "./cells.js";
 import { dataTable, el, failure, figure, fill, risk } from "./dom.js";
+import { folded } from "./proofs.js";
 import { change, state } from "./state.js";
 
 // How the file is read, in the words of a command: the column of figures is called count by some and value by others.
@@ -130,7 +131,7 @@ export function secrecy(judged, { rest = 0, published = true } = {}) {
     el("h3", {}, `${c.attacker}${c.subject && c.subject !== "value" ? `, of the ${c.subject}` : ""}`),
     el("p", {}, c.determined ? el("strong", { class: "bad" }, `Worked out exactly: ${figure(c.lower)}.`) : `${span(c)}.`, ` ${c.verdict[0].toUpperCase()}${c.verdict.slice(1)}${c.faults.length ? `: ${c.faults.join("; ")}` : ""}.`),
     c.alone ? el("p", { class: "small" }, `Without the other tables: ${figure(c.alone[0])} to ${figure(c.alone[1])}.`) : null,
-    c.proof ? el("p", { class: "small proof" }, el("code", {}, c.proof)) : null));
+    c.proof ? el("p", { class: "small proof" }, el("code", {}, folded(c.proof).text)) : null));
 }
 
 async function explain(node, { cells, i, s, judged, slices, hidden, rules, rest }, still) {

@@ -1,0 +1,79 @@
+"""What is wrong with a command line, in words: the libraries' own speak to programmers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from discreet.cli.option_kinds import range_text
+from discreet.core.errors import nearest
+
+NUMBERS = {"int": "an integer", "float": "a number"}
+SAMPLES = {"--example": "religion"}
+
+
+def usage_text(error: Any, given: Sequence[str]) -> str:
+    """Return what is wrong and what to do about it; the complaint itself where it is not known."""
+    told = str(error.format_message()).rstrip(".")
+    parameter, where = getattr(error, "param", None), getattr(error, "ctx", None)
+    path = where.command_path if where is not None else _path(given)
+    if (option := getattr(error, "option_name", None)) is not None:
+        told = _about_option(option, where, told)
+    elif type(error).__name__ == "MissingParameter" and parameter is not None:
+        told = f"{_name(parameter)} is missing ({(parameter.help or '').rstrip('.')})"
+    elif type(error).__name__ == "BadParameter" and parameter is not None:
+        told = _about_value(parameter, given, told)
+    elif (unknown := re.match(r"No such command '(.*?)'", told)) is not None:
+        known = list(where.command.list_commands(where)) if where is not None else []
+        told = f"there is no command {unknown[1]!r}{_meant(unknown[1], known)}"
+    elif (extra := re.match(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", told)) is not None:
+        told = f"{extra[1]!r} is more than the command takes; quote names with blanks"
+    return f"{told} See {path} --help" if told.endswith("?") else f"{told}; see {path} --help"
+
+
+def _path(given: Sequence[str]) -> str:
+    """Return the command that was meant, where the complaint does not say."""
+    words = [word for word in given[:1] if re.fullmatch(r"[a-z][a-z-]*", word)]
+    return " ".join(["discreet", *words])
+
+
+def _about_option(option: str, where: Any, told: str) -> str:
+    if "requires an argument" in told:
+        sample = f", as {option} {SAMPLES[option]}" if option in SAMPLES else ""
+        return f"{option} needs a value{sample}"
+    if not told.startswith("No such option"):
+        return told
+    listed = where.command.params if where is not None else ()
+    known = [name for one in listed if not getattr(one, "hidden", False) for name in getattr(one, "opts", ())]
+    return f"there is no option {option}{_meant(option, [name for name in known if name.startswith('--')])}"
+
+
+def _meant(name: str, known: list[str]) -> str:
+    close = re.match(r"did you mean '(\S+)'\?", nearest(name, known))
+    return f"; did you mean {close[1]}?" if close else ""
+
+
+def _about_value(parameter: Any, given: Sequence[str], told: str) -> str:
+    kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+    wanted = next((text for name, text in NUMBERS.items() if name in re.findall(r"\w+", str(kind))), None)
+    value = _value(parameter, given)
+    if wanted is None or value is None:
+        return f"{_name(parameter)}: {told.partition(': ')[2] or told}"
+    within = range_text(getattr(parameter, "min", None), getattr(parameter, "max", None))
+    return f"{_name(parameter)} is {value!r}; give {wanted}{f', {within}' if within else ''}"
+
+
+def _value(parameter: Any, given: Sequence[str]) -> str | None:
+    """Return what was given for an option, as it was typed."""
+    for name in getattr(parameter, "opts", ()):
+        for at, word in enumerate(given):
+            if word == name and at + 1 < len(given):
+                return given[at + 1]
+            if word.startswith(f"{name}="):
+                return word.partition("=")[2]
+    return None
+
+
+def _name(parameter: Any) -> str:
+    return str(parameter.opts[0] if parameter.param_type_name == "option" else parameter.metavar or parameter.name)

@@ -1,0 +1,42 @@
+"""Results name arguments to people who work in Python, and options to people at the command line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from tests.cli.running import run
+
+import discreet as dc
+from discreet.core.errors import both_shown
+
+HIDDEN = "area,sex,count\nN,m,x\nN,f,5\nS,m,7\nS,f,x\nN,Total,8\nS,Total,12\nTotal,m,10\nTotal,f,10\nTotal,Total,20\n"
+TABLE = dc.Table.from_array([[8, 1, 4], [3, 12, 4]], {"area": ["north", "south"], "group": ["a", "b", "c"]})
+
+
+def test_an_audit_names_arguments_in_python_and_options_at_the_command_line(tmp_path: Path) -> None:
+    path = tmp_path / "hidden.csv"
+    path.write_text(HIDDEN, encoding="utf-8")
+    found = dc.audit(path)
+    for text in (found.sentence, str(found), found._repr_html_()):
+        assert "(least=1)" in text
+        assert "--least" not in text
+    at_the_terminal = " ".join(run("audit", str(path)).out.split())
+    assert "(--least 1)" in at_the_terminal
+    assert "least=1" not in at_the_terminal
+
+
+def test_what_python_shows_of_results_names_no_option(tmp_path: Path) -> None:
+    assessed, compared = dc.assess(TABLE, seed=1, trial=True), dc.compare(TABLE, draws=2, seed=1)
+    protected = dc.protect.RandomRounding(3).apply(TABLE, seed=1)
+    for result in (assessed, compared, protected):
+        for text in (str(result), repr(result), result._repr_html_(), result.sentence):
+            assert "(--" not in re.sub("<style>.*?</style>", "", text, flags=re.DOTALL)
+            assert ", --" not in text
+
+
+def test_a_record_is_the_same_whoever_made_it() -> None:
+    compared = dc.compare(TABLE, draws=2, seed=1)
+    told = compared.results()
+    with both_shown():
+        assert compared.results() == told
