@@ -37,7 +37,7 @@ from discreet.table.statistic import Statistic
 from discreet.table.tabulation import Tabulation
 
 Cells: TypeAlias = ClusterCells | FinishedCells
-SAVED = 2
+SAVED = 3
 """The version of a cluster's stored outcome."""
 
 SEARCH = 600.0
