@@ -125,6 +125,24 @@ def test_no_sensitive_cell_is_outside_its_levels_to_a_reader_of_all_tables(tmp_p
     assert audit(cluster.release, limits=Limits(levels=levels)).verdict == "safe"
 
 
+def test_judged_by_levels_alone_a_plan_is_published_as_it_is_by_intervals(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    firms(tmp_path)
+    text = BUSINESS + FIRMS + table("T0", ["district", "size"], "pizza") + table("T1", ["region", "form"], "pizza")
+    outcomes = []
+    for many in (10**9, 0):
+        monkeypatch.setattr("discreet.decide.evidence.MANY", many)
+        (cluster,) = made(tmp_path, text, tmp_path / str(many)).clusters
+        outcomes.append((cluster.verdict, cells(cluster)))
+    assert outcomes[0] == outcomes[1]
+    assert outcomes[0][0] == "protect"
+    # Where a level cannot be shown to be reached, nothing is published.
+    monkeypatch.setattr("discreet.auditing.judging.REACHED", -1)
+    monkeypatch.setattr("discreet.auditing.judging.OUT_OF_REACH", -1)
+    assert made(tmp_path, text, tmp_path / "undecided").clusters[0].verdict == "withhold"
+
+
 def test_a_table_of_some_people_and_one_of_everybody_are_one_problem(tmp_path: Path) -> None:
     firms(tmp_path)
     tables = (

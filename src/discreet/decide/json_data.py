@@ -120,8 +120,10 @@ def cell_rows(found: Sensitivity, evidence: Evidence, n: int | None) -> list[dic
         # What no table lists is asked about by its number.
         proof: str | None = evidence.audit.proofs.get(int(known.entry[k]), "").replace(f"cell {i} ", f"{name} ")
         lower, upper, exact = float(known.lower[k]), float(known.upper[k]), state in ("exact", "determined")
-        reach = f"{amount(lower)} to {'∞' if math.isinf(upper) else amount(upper)}"
-        reach += " or less (not finished)" if state == "unfinished" else ""
+        reach = "not finished"
+        if not math.isnan(lower):
+            reach = f"{amount(lower)} to {'∞' if math.isinf(upper) else amount(upper)}"
+            reach += " or less (not finished)" if state == "unfinished" else ""
         if state == "exact":
             proof = f"published as {known.shown[k]}" if known.shown[k] != "not published" else "published as empty"
         rows.append(

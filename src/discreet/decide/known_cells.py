@@ -197,12 +197,12 @@ def known_cells(case: Case, listed: Listed, audited: Audit, reader: Outsider | N
     must[0][has] = np.where(inside, np.maximum(must[0][has], floor), must[0][has])
     unasked = np.full(n, np.nan)
     asked = (*must, unasked) if case.wants_levels else (unasked,) * 3
-    # Where only levels were judged, what is finished reaches them.
+    # Where only levels were judged, what is finished reaches them, and may reach further.
     reached = np.isnan(lower) & np.isnan(upper) & ~np.isnan(must[0]) & ~np.isnan(must[1])
     reached[has] &= columns.finished[rows]
     lower[reached], upper[reached] = must[0][reached], must[1][reached]
     values[reached] = upper[reached] - lower[reached] + 1
-    bits[reached] = np.log2(values[reached])
+    bits[reached], bound[reached] = np.log2(values[reached]), True
     wrong = policy.limits.of_figures.broken(lower, upper, values, bits, asked)
     state = np.full(n, STATES.index("unfinished"))
     state[plain] = STATES.index("exact")
