@@ -31,7 +31,7 @@ def test_a_full_publication_gives_two_contributors_to_each_other() -> None:
     shown = Figures.from_array([1000, 100, 7, 1107], X)
     plain = dc.audit(shown)
     assert (plain.verdict, plain.cells) == ("incomplete", ())
-    assert "--contributions" in plain.sentence
+    assert "(contributions=)" in plain.sentence
     result = dc.audit(shown, contributions=firms(*ROWS))
     assert result.verdict == "unsafe"
     a = result.cell("A", x="1")

@@ -45,8 +45,8 @@ def test_a_reader_is_told_the_rate_and_neither_the_total_nor_the_share_that_was_
     for y in range(4):
         expected = [comb(x, y) * 0.5**x for x in range(8)]
         np.testing.assert_allclose(done.release.kind.likelihood(y, np.arange(8)), expected, atol=1e-12)
-    assert "--publish-total" in done.sentence
-    assert "--publish-total" not in BernoulliSample(0.5, known_total=True).apply(TABLE, 3).sentence
+    assert "(known_total=)" in done.sentence
+    assert "known_total" not in BernoulliSample(0.5, known_total=True).apply(TABLE, 3).sentence
 
 
 def test_records() -> None:
