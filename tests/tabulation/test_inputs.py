@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -301,17 +302,22 @@ def test_progress_is_told(records: pa.Table) -> None:
     assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
 
 
+@pytest.mark.parametrize("blank", [" ", "\u00a0"], ids=["space", "fixed"])
 @pytest.mark.parametrize("column", ["id", "area", "holding"])
-def test_entries_that_differ_in_blanks_alone_are_not_two(column: str, tmp_path: Path) -> None:
+def test_entries_that_differ_in_blanks_alone_are_not_two(column: str, blank: str, tmp_path: Path) -> None:
     """A firm whose code is padded in some records would be several, and pass a threshold."""
     records = {"id": ["a", "a", "b"], "area": ["n", "n", "s"], "holding": ["h", "h", "k"]}
     how: Any = {"by": ["area"], "contributor": "id", "holding": "holding"}
     padded = pa.table({name: [f"{one}  " for one in entries] for name, entries in records.items()})
     assert len(dc.tabulate(padded, **how)) == 3
-    records[column][1] += " "
+    records[column][1] += blank
     pq.write_table(pa.table(records), tmp_path / "records.parquet")
-    for source in (pa.table(records), tmp_path / "records.parquet"):
+    for source, engine in (
+        (pa.table(records), "duckdb"),
+        (tmp_path / "records.parquet", "duckdb"),
+        (pa.table(records), "reference"),
+    ):
         with pytest.raises(
-            DataError, match=f"column '{column}' has '{records[column][0]}' and '{records[column][1]}', "
+            DataError, match=re.escape(f"column '{column}' has {records[column][0]!r} and {records[column][1]!r}, ")
         ):
-            dc.tabulate(source, **how)
+            dc.tabulate(source, **how, engine=engine)

@@ -79,6 +79,12 @@ def test_spark_refuses_what_duckdb_refuses(spark: Any, tmp_path: Path) -> None:
         tabulate(text, ["a"], weight="w", engine="spark")
     with pytest.raises(RequestError, match="no dimension column 'b'"):
         tabulate(text, ["b"], engine="spark")
+    for padded in (["x ", "x"], ["x\u00a0", "x"]):
+        firms = pa.table({"a": padded, "id": ["1", "2"], "f": padded})
+        with pytest.raises(DataError, match=r"column 'a' has 'x' and 'x.*differ in blanks alone"):
+            tabulate(firms, ["a"], contributor="id", engine="spark")
+        with pytest.raises(DataError, match=r"column 'f' has 'x' and 'x.*differ in blanks alone"):
+            tabulate(firms, ["id"], contributor="f", engine="spark")
     (tmp_path / "r.csv").write_text("a,t\nx,1\n,2\n")
     with pytest.raises(DataError, match="column 'a': dimension 'a' is empty"):
         tabulate(tmp_path / "r.csv", ["a"], value="t", engine="spark")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from discreet.core.errors import DataError, RequestError
 from discreet.table.arrow_files import BLANKS
+from discreet.tabulation.blanks_around import refuse_padded, units
 from discreet.tabulation.engine import check_columns, check_types
 from discreet.tabulation.engines.sql import GROUPED, separated, with_point
 from discreet.tabulation.sources import Source, csv_head, csv_line, utf8_copy
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT")
 NUMBERS = (*WHOLE, *(f"U{kind}" for kind in WHOLE), "FLOAT", "DOUBLE", "DECIMAL")
 TEXTS = ("VARCHAR", "ENUM")
+USUAL, SIDES = " \t\n\r\u00a0", ("starts_with", "ends_with")
+"""Blanks that are looked for at either side before all of them are taken off."""
 CLOSE, MOST_BITS = 8, 10**9
 """Numbers are close together if there are fewer than so many integers to a record; DuckDB has strings of 10⁹ bits."""
 COMMA, THOUSANDS = "[-+]?[0-9]*,[0-9]+", "[-+]?[1-9][0-9]{0,2},[0-9]{3}"
@@ -169,29 +172,21 @@ def open_input(connection: DuckDBPyConnection, source: Source, spec: TableSpec, 
 
 
 def _refuse_blanks(rows: Input, spec: TableSpec) -> None:
-    """Refuse entries that differ in nothing but blanks around them: they would be several firms, or several categories.
-
-    In CSV files blanks are left out. Codes that are all padded to one length are left as they are.
-    """
-    said = ("dimension", "contributor", "holding")
-    listed = dict.fromkeys(column for column, role in spec.roles() if role in said and rows.is_text(column))
+    """Refuse units that differ in nothing but blanks around them; those of a CSV file have none."""
+    listed = [column for column in units(spec) if rows.is_text(column)]
     if not listed:
         return
     texts = {column: f"CAST({quoted(column)} AS VARCHAR)" for column in listed}
-    ends = (f"bool_or(starts_with({text}, ' ') OR ends_with({text}, ' '))" for text in texts.values())
+    ends = (
+        "bool_or(" + " OR ".join(f"{side}({text}, {literal(one)})" for one in USUAL for side in SIDES) + ")"
+        for text in texts.values()
+    )
     padded = rows.connection.execute(f"SELECT {', '.join(ends)} FROM src").fetchone() or ()
     for (column, text), some in zip(texts.items(), padded, strict=True):
-        if not some:
-            continue
-        trimmed = f"trim({text}, {literal(BLANKS)})"
-        several = (
-            f"SELECT min({text}), max({text}) FROM src GROUP BY {trimmed} HAVING min({text}) < max({text}) LIMIT 1"
-        )
-        if (both := rows.connection.execute(several).fetchone()) is not None:
-            raise DataError(
-                f"{rows.source.shown}: column {column!r} has {both[0]!r} and {both[1]!r}, which differ in blanks alone "
-                "and would be two; leave blanks around entries out of the records"
-            )
+        if some:
+            trimmed = f"trim({text}, {literal(BLANKS)})"
+            several = f"SELECT min({text}), max({text}) FROM src GROUP BY {trimmed} HAVING min({text}) < max({text})"
+            refuse_padded(rows.source.shown, column, rows.connection.execute(f"{several} LIMIT 1").fetchone() or ())
 
 
 def _different(connection: DuckDBPyConnection, name: str, kind: str) -> tuple[int, int]:

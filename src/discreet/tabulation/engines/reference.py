@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError
+from discreet.tabulation.blanks_around import refuse_padded, units
 from discreet.tabulation.engine import EngineSession, Run, check_columns
 from discreet.tabulation.engines.sql import SqlTerm, file_columns, levels
 from discreet.tabulation.plan import Key, Plan
@@ -40,6 +41,8 @@ class ReferenceSession(EngineSession):
         for column in suspects(rows.column_names, spec):
             entries = [row[column] for row in listed if text(row[column]) is not None]
             refuse_repeated(source.shown, column, len(entries), len(set(entries)))
+        for column in units(spec):
+            refuse_padded(source.shown, column, (row[column] for row in listed if isinstance(row[column], str)))
         kept = [row for row in listed if spec.missing != "drop" or not self._missing(row)]
         self.dropped = len(listed) - len(kept)
         self.rows = [self._plain(number, row) for number, row in enumerate(kept)]

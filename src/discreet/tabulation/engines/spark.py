@@ -16,6 +16,7 @@ from uuid import uuid4
 from discreet.core.errors import DataError, RequestError
 from discreet.table.arrow_files import BLANKS
 from discreet.table.counts import numpy_from_arrow
+from discreet.tabulation.blanks_around import refuse_padded, units
 from discreet.tabulation.engine import MOST, EngineSession, Run, check_types
 from discreet.tabulation.engines.sql import (
     LEVELS,
@@ -77,7 +78,18 @@ class SparkTabulation(EngineSession):
             name = quoted(column)
             found = self._sql(f"SELECT count({name}), count(DISTINCT {name}) FROM {self._name('src')}").first()
             refuse_repeated(source.shown, column, *found)
+        if source.kind != "csv":
+            self._refuse_blanks()
         self.dropped = self._look()
+
+    def _refuse_blanks(self) -> None:
+        """Refuse units that differ in nothing but blanks around them."""
+        for column in units(self.spec):
+            if self.types[column] == "string":
+                name = quoted(column)
+                several = f"SELECT min({name}), max({name}) FROM {self._name('src')} WHERE {name} IS NOT NULL "
+                several += f"GROUP BY trim(BOTH {literal(BLANKS)} FROM {name}) HAVING min({name}) < max({name}) LIMIT 1"
+                refuse_padded(self.source.shown, column, self._sql(several).first() or ())
 
     # --- records ------------------------------------------------------------------------------------------
 
