@@ -176,15 +176,8 @@ def audit(
     inside, fits = everybody, _fitting(everybody, terms.candidates) if terms.verdict_only else None
     if tables:
         secret = np.isfinite(reach.low) if reach.sensitive is None and limits.levels is not None else reach.sensitive
-        crossed, floor = crossing_parts(everybody, tables, response)
-        more, inside = knowing_crossings(everybody, floor)
-        if more and fits is not None and (fits.home >= floor).all():
-            # Nobody's part contradicts the first of the tables that fit, so only what others change can.
-            changed = np.isin(np.arange(everybody.lower.size), fits.at)
-            crossed, more = crossing_parts(everybody, tables, response, changed)[0], []
-        several = insiders != "singletons"
-        known += respondents(everybody, tables, response, secret, several=several, crossed=crossed)
-        known += more
+        named, inside = _respondents(everybody, tables, response, secret, insiders != "singletons", fits)
+        known += named
     judge = Judge(
         equations,
         limits,
@@ -205,16 +198,37 @@ def audit(
         # What all tables leave comes first; what each leaves on its own is worked out in the time that remains.
         bounded = judge.bound(everybody, targets)
         by_itself = alone(parts, equations, crossing, asked, judge.bound, least, most) if linked else None
-        sheets = [judge.judged(bounded, targets, by_itself)]
-        whom = np.arange(len(known))
+        sheets, whom = [judge.judged(bounded, targets, by_itself)], np.arange(len(known))
     sheets += [judge.respondents(groups)] if groups else []
     sheets += judge.insiders(inside, known, targets, sheets[0], whom) if whom.size else []
     if (left_open := with_sums_of_nobody(sheets, parts_of(releases), equations)) is not None:
         sheets = left_open
         told.append(UNCOUNTED)
-    rules = None if sensitivity is None else tuple(dict.fromkeys(rule.title for rule in sensitivity.rules))
-    criterion = AuditCriterion(limits, terms.protection, rules)
+    criterion = AuditCriterion(limits, terms.protection, None if sensitivity is None else _titles(sensitivity))
     return _result(sheets, judge, published, terms.proofs, criterion, "; ".join(filter(None, told)))
+
+
+def _respondents(
+    everybody: Equations,
+    tables: Sequence[Tabulation],
+    response: str | None,
+    secret: BoolArray | None,
+    several: bool,
+    fits: Fitting | None,
+) -> tuple[list[Knowledge], Equations]:
+    """Return what the respondents of tables know, and the equations with what they know of crossings."""
+    crossed, floor = crossing_parts(everybody, tables, response)
+    more, inside = knowing_crossings(everybody, floor)
+    if more and fits is not None and (fits.home >= floor).all():
+        # Nobody's part contradicts the first of the tables that fit, so only what others change can.
+        changed = np.isin(np.arange(everybody.lower.size), fits.at)
+        crossed, more = crossing_parts(everybody, tables, response, changed)[0], []
+    return [*respondents(everybody, tables, response, secret, several=several, crossed=crossed), *more], inside
+
+
+def _titles(sensitivity: Sensitivity) -> tuple[str, ...]:
+    """Return what the rules are called, each once."""
+    return tuple(dict.fromkeys(rule.title for rule in sensitivity.rules))
 
 
 def _of_one_variable(parts: tuple[Figures, ...]) -> tuple[Figures, ...]:
