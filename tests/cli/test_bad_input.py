@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.cli.running import refused, run, start
 
@@ -286,3 +289,13 @@ def test_in_a_process_of_its_own(arguments: tuple[str, ...], folder: Path) -> No
     outcome = start(*arguments, "--output", "r.json")
     assert refused(outcome) == "t.csv: line 4: count is -1, which is negative; counts are 0 or more"
     assert not (folder / "r.json").exists()
+
+
+def test_a_file_without_columns_and_a_bound_without_end_are_refused_in_one_line(tmp_path: Path) -> None:
+    pq.write_table(pa.table({}), tmp_path / "empty.parquet")
+    for command in ("risk", "assess"):
+        assert "there are no rows" in refused(command, tmp_path / "empty.parquet")
+    (tmp_path / "hidden.csv").write_text("a,count\nx,3\ny,x\nTotal,9\n", encoding="utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "too large" in refused("audit", tmp_path / "hidden.csv", "--least=-inf")

@@ -118,12 +118,13 @@ def whole_where_near(x: npt.ArrayLike) -> FloatArray:
 
     Amounts in decimals are not exact: 1165019.1474 × 10⁴ is 11650191474.000002.
 
-    >>> whole_where_near([1165019.1474 * 10**4, 2.5, np.nan]).tolist()
-    [11650191474.0, 2.5, nan]
+    >>> whole_where_near([1165019.1474 * 10**4, 2.5, np.nan, -np.inf]).tolist()
+    [11650191474.0, 2.5, nan, -inf]
     """
     values = np.asarray(x, dtype=np.float64)
     near = np.rint(values)
-    return np.where(np.abs(values - near) <= 1e-6 + 4e-16 * np.abs(values), near, values)
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(values - near) <= 1e-6 + 4e-16 * np.abs(values), near, values)
 
 
 def as_fractions(y: FloatArray) -> tuple[IntArray, int] | None:

@@ -31,7 +31,7 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
     wide = [name for name, count in counts.items() if count > MOST_CATEGORIES]
     # A cross-table has a row for each category of its first column; records repeat themselves.
     if arrow.num_rows < 2 or counts[names[0]] == arrow.num_rows or not _repeats(arrow):
-        if figure_among(names) is not None:
+        if figure_among(names) is not None or not names:
             raise error
         why, hint = str(error).removeprefix(f"{shown}: "), _hint(arrow, counts)
         # Without a column of counts, or one that may be, it is probably no table at all.
