@@ -294,8 +294,8 @@ def test_in_a_process_of_its_own(arguments: tuple[str, ...], folder: Path) -> No
 def test_a_file_without_columns_and_a_bound_without_end_are_refused_in_one_line(tmp_path: Path) -> None:
     pq.write_table(pa.table({}), tmp_path / "empty.parquet")
     for command in ("risk", "assess"):
-        assert "there are no rows" in refused(command, tmp_path / "empty.parquet")
+        assert "there are no rows" in refused(run(command, tmp_path / "empty.parquet"))
     (tmp_path / "hidden.csv").write_text("a,count\nx,3\ny,x\nTotal,9\n", encoding="utf-8")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert "too large" in refused("audit", tmp_path / "hidden.csv", "--least=-inf")
+        assert "too large" in refused(run("audit", tmp_path / "hidden.csv", "--least=-inf"))
