@@ -32,7 +32,7 @@ from discreet.reading.published import open_release, open_truth
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.attacker import Attacker, Fact
 from discreet.table.contributions import Contributions
-from discreet.table.crossing_parts import crossing_parts
+from discreet.table.crossing_parts import UNPLACED, crossing_parts, unplaced
 from discreet.table.equations import Equations
 from discreet.table.figures import Figures
 from discreet.table.kinds import UNBOUNDED
@@ -177,7 +177,7 @@ def audit(
     if tables:
         secret = np.isfinite(reach.low) if reach.sensitive is None and limits.levels is not None else reach.sensitive
         named, inside = _respondents(everybody, tables, response, secret, insiders != "singletons", fits)
-        known += named
+        known, told = [*known, *named], [*told, *[UNPLACED] * unplaced(everybody, tables, response)]
     judge = Judge(
         equations,
         limits,

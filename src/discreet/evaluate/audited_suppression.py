@@ -36,6 +36,7 @@ from discreet.reading.original import open_originals
 from discreet.reading.reading import Reading
 from discreet.rules.rule_texts import EXAMPLES
 from discreet.table.attacker import Attacker, Contribution, Fact
+from discreet.table.crossing_parts import UNPLACED, unplaced
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
 from discreet.table.stakes import ONE_CELL, contributes, joint_stakes
@@ -98,6 +99,8 @@ def safe_against(pattern: Pattern) -> str:
     if many and not known.identified:
         return f"{said} {ONE_CELL.capitalize()}."
     cells = pattern.problem.cells
+    if many and pattern.positions.any() and unplaced(cells.equations, cells.tables, known.response):
+        return f"{said} {UNPLACED.capitalize()}."
     # A respondent counted in a cell knows that it is not 0, which is news where zeros may be hidden.
     news = any(contributes(table) for table in cells.tables) or bool((cells.lower[pattern.positions] < 1).any())
     if many or not news:

@@ -23,6 +23,9 @@ MANY = 200_000
 crossing, which is more than any of them knows."""
 
 
+UNPLACED = "what respondents in several cells contribute to crossings that no table shows was not judged"
+
+
 @dataclass(frozen=True, eq=False)
 class Placed:
     """Whose each entry is, its finest code along every dimension, and its amount."""
@@ -118,6 +121,11 @@ def unshown(equations: Equations) -> BoolArray:
         (equations.source < 0) & ~equations.exact & (np.arange(equations.lower.size) < equations.positions.size)
     )
     return found
+
+
+def unplaced(equations: Equations, tables: Sequence[Tabulation], response: str | None) -> bool:
+    """Say whether crossings are open that no table shows, and tables do not tell what respondents have in them."""
+    return bool(unshown(equations).any()) and placed(tables, equations.space, response) is None
 
 
 def crossing_parts(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
 from discreet.auditing.audit import audit
 from discreet.auditing.audit_result import Audit
-from discreet.evaluate.audited_suppression import certify
-from discreet.protect.suppression import Suppression, suppression
+from discreet.evaluate.audited_suppression import certify, suppress
+from discreet.protect.suppression import Suppression, Wish, suppression
 from discreet.protect.suppression.completion import true_values
 from discreet.protect.suppression.problem import lay_out
 from discreet.rules import Dominance
@@ -132,3 +133,16 @@ def test_a_pattern_found_without_crossings_is_lifted_to_them(monkeypatch: pytest
     found = certify(method, tables)
     assert found.audit.verdict == "safe"
     found.pattern.check()
+
+
+def test_what_is_not_judged_of_crossings_is_said() -> None:
+    """Firms with several records are in several cells, and tables outside a plan do not tell which crossings."""
+    rng = np.random.default_rng(3)
+    columns = {name: rng.choice(list(codes), 40) for name, codes in {"a": "xy", "b": "pq", "c": "rs"}.items()}
+    firms = pd.DataFrame({**columns, "v": rng.integers(1, 60, 40)})
+    crossings = (["a", "b"], ["a", "c"], ["b", "c"])
+    for firm, said in ((rng.integers(0, 25, 40), True), (np.arange(40), False)):
+        records = firms.assign(firm=firm)
+        tables = [tabulate(records, by, value="v", contributor="firm") for by in crossings]
+        found = suppress(tables, "p=10", wishes=Wish({"a": "x", "b": "p"}, "suppress", 1, 1))
+        assert (crossing_parts.UNPLACED.capitalize() in found.sentence) == said
