@@ -352,7 +352,7 @@ def _result(
         notes.append(
             f"{idle:,} hidden {'figure' if idle == 1 else 'figures'} that no rule calls sensitive can be worked out"
         )
-    unsettled = (UNNAMED, UNJUDGED, LOOSE, UNCOUNTED, DIFFERENT)
+    unsettled = (UNNAMED, UNJUDGED, LOOSE, UNCOUNTED, DIFFERENT, UNPLACED)
     whole = not unseen and not judge.tied and not any(text in told for text in unsettled)
     ranks = set(findings.rank.tolist()) | (set() if whole else {RANK["incomplete"]})
     # Where nothing was worked out, nothing was shown to be safe, unless rules say that nothing has to be.

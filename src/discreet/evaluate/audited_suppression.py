@@ -74,7 +74,7 @@ class Suppressed:
 
     def to_dict(self) -> dict[str, Json]:
         """Return what was done, as plain data."""
-        return {**self.protected.to_dict(), "audit": "safe"}
+        return {**self.protected.to_dict(), "audit": audited_against(self.pattern)}
 
     @property
     def sentence(self) -> str:
@@ -90,6 +90,18 @@ class Suppressed:
         return self.protected._repr_html_()
 
 
+def audited_against(pattern: Pattern) -> str:
+    """Return the verdict of an audit that found nothing wrong: respondents may not have been judged in full."""
+    return "safe against outsiders" if _beyond_judgement(pattern) else "safe"
+
+
+def _beyond_judgement(pattern: Pattern) -> bool:
+    """Say whether respondents know more of open crossings than their tables tell."""
+    known, cells = pattern.known, pattern.problem.cells
+    several = len(known) > len(known.named) and known.identified and bool(pattern.positions.any())
+    return several and unplaced(cells.equations, cells.tables, known.response)
+
+
 def safe_against(pattern: Pattern) -> str:
     """Say against whom the audit finds a pattern safe, and who was not considered."""
     known = pattern.known
@@ -99,8 +111,8 @@ def safe_against(pattern: Pattern) -> str:
     if many and not known.identified:
         return f"{said} {ONE_CELL.capitalize()}."
     cells = pattern.problem.cells
-    if many and pattern.positions.any() and unplaced(cells.equations, cells.tables, known.response):
-        return f"{said} {UNPLACED.capitalize()}."
+    if _beyond_judgement(pattern):
+        return f"The audit finds it safe against outsiders only: {UNPLACED}."
     # A respondent counted in a cell knows that it is not 0, which is news where zeros may be hidden.
     news = any(contributes(table) for table in cells.tables) or bool((cells.lower[pattern.positions] < 1).any())
     if many or not news:
@@ -174,7 +186,7 @@ class AuditedSuppression(Suppression):
     ) -> Protected:
         """Protect a table, or several linked ones in one problem; nothing is drawn, and the seed plays no part."""
         found = certify(self, original, progress=progress)
-        details = {**found.protected.details, "audit": "safe"}
+        details = {**found.protected.details, "audit": audited_against(found.pattern)}
         return replace(found.protected, details=details, candidates=candidates_of(found.pattern))
 
 

@@ -145,4 +145,6 @@ def test_what_is_not_judged_of_crossings_is_said() -> None:
         records = firms.assign(firm=firm)
         tables = [tabulate(records, by, value="v", contributor="firm") for by in crossings]
         found = suppress(tables, "p=10", wishes=Wish({"a": "x", "b": "p"}, "suppress", 1, 1))
-        assert (crossing_parts.UNPLACED.capitalize() in found.sentence) == said
+        assert (f"safe against outsiders only: {crossing_parts.UNPLACED}" in found.sentence) == said
+        assert found.to_dict()["audit"] == ("safe against outsiders" if said else "safe")
+        assert found.audit.verdict == ("incomplete" if said else "safe")
