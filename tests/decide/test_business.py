@@ -10,6 +10,7 @@ from tests.decide.firms import firms, hierarchies
 
 import discreet as dc
 from discreet.decide.assessment import Assessment
+from discreet.table.crossing_parts import UNPLACED
 from discreet.table.tabulation import Tabulation
 
 READING: dict[str, Any] = {
@@ -107,3 +108,17 @@ def test_magnitudes_are_compared(two_sections: Tabulation) -> None:
     assert all(point.figure("r2") is None for point in found.points)
     assert found.points[0].figure("determined") == 1
     assert found.points[1].figure("determined") == 0
+
+
+def test_what_respondents_know_and_nobody_judged_is_not_safe(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the audit says that it could not judge respondents, the verdict says so and the table is withheld."""
+    draw = np.random.default_rng(0)
+    by = {name: [f"{name[0]}{k}" for k in draw.integers(0, many, 60)] for name, many in (("act", 3), ("reg", 4))}
+    whose = [f"f{i}" for i in draw.integers(0, 30, 60)]
+    records = pd.DataFrame({"id": whose, **by, "v": draw.integers(1, 500, 60)})
+    table = dc.tabulate(records, by=["act", "reg"], value="v", contributor="id")
+    assert dc.assess(table, "business", seed=1, trial=True).verdict == "protect"
+    monkeypatch.setattr("discreet.auditing.audit.unplaced", lambda *_: True)
+    found = dc.assess(table, "business", seed=1, trial=True)
+    assert found.verdict == "withhold"
+    assert UNPLACED in " ".join(found.reasons)

@@ -17,6 +17,7 @@ from discreet.auditing.limits import FAULTS, Limits
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, disclosure_risk
 from discreet.decide.choice import Outsider, Reasons
 from discreet.decide.subject import Case
+from discreet.table.crossing_parts import UNPLACED
 from discreet.table.figures import Figures
 from discreet.table.grid import locate, recode
 from discreet.table.release import Release
@@ -294,10 +295,10 @@ def respondents_know(case: Case, release: Release, known: Known, **asked: Any) -
         proofs=0,
         **asked,
     )
-    if UNNAMED in tried.note:
+    if (unjudged := next((note for note in (UNNAMED, UNPLACED) if note in tried.note), None)) is not None:
         open_ = known.state > STATES.index("determined")
         state = np.where(open_, STATES.index("unfinished"), known.state)
-        return replace(known, state=state), Inside(False, UNNAMED, tuple(np.flatnonzero(open_).tolist()))
+        return replace(known, state=state), Inside(False, unjudged, tuple(np.flatnonzero(open_).tolist()))
     columns = tried.findings
     rows = columns.order[(columns.who[columns.order] > 0) & (columns.rank[columns.order] != RANK["safe"])]
     worst = _chosen(columns, rows)
