@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, Unpack
 
@@ -20,7 +21,7 @@ from discreet.auditing.limits import AuditCriterion, Limits
 from discreet.auditing.question import alone, ask, sums_of, targets_of, unpublished
 from discreet.auditing.terms import AuditOptions, Terms
 from discreet.core.clock import Clock
-from discreet.core.errors import RequestError
+from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.text import listed
 from discreet.feasible.candidates import Candidates, Fitting, fitting
@@ -53,6 +54,10 @@ UNNAMED = (
 UNSAID = (
     "nothing says whether hidden figures can be 0, and they are taken to be 0 or more; where zeros are always "
     "published, readers know that they are not (least=1, --least 1)"
+)
+IF_SHOWN = (
+    "what readers know too closely if zeros are always published is not called safe; say whether they are (--least 1, "
+    "or --least 0 if zeros are hidden too; in Python a mark says it: Kind('suppressed', least=0))"
 )
 TOTALLESS = (
     "no total of {} is published, and nothing bounds some hidden figures from above; if a category is a total, say so "
@@ -147,6 +152,8 @@ def audit(
     (3.0, 6.0, 2.0, 0.5)
     """
     LAWS.check(law)
+    asked_again = partial(audit, about=about, sums=sums, attackers=attackers, contributions=contributions)
+    asked_again = partial(asked_again, insiders=insiders, law=law, limits=limits)
     terms = Terms(**options)
     effort = _effort(terms)
     limits, original, sensitivity = limits or Limits(), open_truth(terms.original), terms.sensitivity
@@ -205,7 +212,32 @@ def audit(
         sheets = left_open
         told.append(UNCOUNTED)
     criterion = AuditCriterion(limits, terms.protection, None if sensitivity is None else _titles(sensitivity))
-    return _result(sheets, judge, published, terms.proofs, criterion, "; ".join(filter(None, told)))
+    found = _result(sheets, judge, published, terms.proofs, criterion, "; ".join(filter(None, told)))
+    if UNSAID not in told or found.verdict != "safe":
+        return found
+    again = partial(asked_again, **{**options, "time_limit": judge.clock.left, "proofs": 0})
+    return _if_zeros_are_shown(found, lambda: again([_above_zero(one) for one in releases]))
+
+
+def _above_zero(release: Release | Figures | Table) -> Release | Figures | Table:
+    """Return a release if zeros are always published: what is hidden is above 0."""
+    return release if isinstance(release, Table) else release.marked(1)
+
+
+def _if_zeros_are_shown(found: Audit, again: Callable[[], Audit]) -> Audit:
+    """Return an audit that calls nothing safe that a reader knows too closely if zeros are always published."""
+    try:
+        other = again()
+    except (DataError, InfeasibleError):
+        # By the figures or the original some hidden figure is 0, so zeros are not always published.
+        return found
+    if other.verdict == "safe":
+        return found
+    mine, theirs = found.findings, other.findings
+    size, wrong = mine.equations.lower.size, theirs.rank != RANK["safe"]
+    known = np.isin(mine.who * size + mine.at, (theirs.who * size + theirs.at)[wrong])
+    findings = replace(mine, finished=mine.finished & ~known)
+    return replace(found, verdict="incomplete", findings=findings, note=f"{found.note}; {IF_SHOWN}")
 
 
 def _respondents(
