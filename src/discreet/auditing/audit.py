@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -46,6 +47,8 @@ from discreet.table.taken_apart import doubts, in_one_spelling
 
 Insiders: TypeAlias = Literal["auto", "none", "singletons", "respondents"]
 INSIDERS = ("auto", "none", "singletons", "respondents")
+CROSSED = 2_000
+"""The most cells of a crossing that no table shows which are asked about unasked: a second or so."""
 UNNAMED = (
     "some respondents are in several cells, and the table does not say who is in which, so what they work out "
     "could not be judged; tabulate the records with the column that says whose they are (contributor=, "
@@ -59,6 +62,11 @@ IF_SHOWN = (
     "what readers know too closely if zeros are always published is not called safe; say whether they are (--least 1, "
     "or --least 0 if zeros are hidden too; in Python a mark says it: Kind('suppressed', least=0))"
 )
+BETWEEN = (
+    "what the tables together tell about cells of {}, which none of them shows, was not asked, as there are {:,}; ask "
+    "(about=, --about {})"
+)
+CROSSING = "the tables together tell about {}, which none of them shows: {}; see all such cells (about=, --about {})"
 TOTALLESS = (
     "no total of {} is published, and nothing bounds some hidden figures from above; if a category is a total, say so "
     "(total=, --total)"
@@ -213,10 +221,35 @@ def audit(
         told.append(UNCOUNTED)
     criterion = AuditCriterion(limits, terms.protection, None if sensitivity is None else _titles(sensitivity))
     found = _result(sheets, judge, published, terms.proofs, criterion, "; ".join(filter(None, told)))
-    if UNSAID not in told or found.verdict != "safe":
+    if found.verdict != "safe":
         return found
-    again = partial(asked_again, **{**options, "time_limit": judge.clock.left, "proofs": 0})
-    return _if_zeros_are_shown(found, lambda: again([_above_zero(one) for one in releases]))
+    again = partial(asked_again, **{**options, "time_limit": judge.clock.left})
+    if not crossing and not sums and reach.sensitive is None and limits.levels is None and not terms.verdict_only:
+        found = _between(found, equations, lambda names: again(releases, about=names, law="interval", proofs=0))
+    if UNSAID not in found.note or found.verdict != "safe":
+        return found
+    return _if_zeros_are_shown(found, lambda: again([_above_zero(one) for one in releases], proofs=0))
+
+
+def _between(found: Audit, equations: Equations, again: Callable[[list[str]], Audit]) -> Audit:
+    """Return an audit that says what follows for the crossing of linked tables, if none of them shows it.
+
+    Cells that no table shows can be worked out from tables that hide something, as from others.
+    """
+    axes = equations.space.axes
+    names = [axis.name for axis in axes]
+    if any(set(part.names) == set(names) for part in equations.parts):
+        return found
+    size = math.prod(len(axis.leaves) for axis in axes)
+    other = again(names) if size <= CROSSED else None
+    if other is not None and other.verdict == "safe":
+        return found
+    note = BETWEEN.format(listed(names), size, ",".join(names))
+    if other is not None:
+        worst = other.worst(1)[0]
+        note = CROSSING.format(worst.name, "; ".join(worst.faults) or "not finished in time", ",".join(names))
+    notes = "; ".join(filter(None, [found.note, note]))
+    return replace(found, verdict="incomplete" if other is None else other.verdict, note=notes)
 
 
 def _above_zero(release: Release | Figures | Table) -> Release | Figures | Table:
