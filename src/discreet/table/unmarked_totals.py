@@ -219,7 +219,7 @@ def _sums(
     fits = np.where(hidden > 0, values >= rest, same) | ~shown
     wrong = np.bincount(code, weights=~fits, minlength=size)
     lines = np.bincount(code, weights=same & shown & (positive > 2), minlength=size)
-    telling = np.bincount(code, weights=shown & (hidden > 0) & (positive > 1), minlength=size)
+    telling = np.bincount(code, weights=shown & (hidden > 0), minlength=size)
     return np.where(wrong > 0, 0, lines).astype(np.int64), (wrong == 0) & (telling > 0)
 
 
