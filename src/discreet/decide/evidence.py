@@ -13,6 +13,7 @@ from discreet.auditing.terms import PROOFS
 from discreet.core.effort import Effort
 from discreet.decide.choice import ASKED, Choice, Outsider
 from discreet.decide.known_cells import Inside, Known, Listed, known_cells, respondents_know
+from discreet.decide.people_counted import people_know
 from discreet.decide.released_statistics import unsafe_beside
 from discreet.decide.subject import Case, Subject
 from discreet.feasible.candidates import Candidates
@@ -91,6 +92,8 @@ def gather(
     known, inside = respondents_know(
         case, listed.told, known, candidates=candidates, about=about, sums=sums, **effort.searching()
     )
+    if inside is None:
+        known, inside = people_know(case, listed.told, reader, known, about=about, sums=sums, **effort.searching())
     measured = loss = None
     if subject.table is not None:
         if case.before is not None:

@@ -168,7 +168,7 @@ def known_cells(case: Case, listed: Listed, audited: Audit, reader: Outsider | N
     if case.found is None or not n:
         none, nothing = np.zeros(0), np.zeros(0, np.int64)
         return Known(nothing, nothing, none, none, none, (), nothing, nothing, none > 0, faults(0), (none, none))
-    entry = _entries(case, audited)
+    entry = sensitive_entries(case, audited)
     has = entry >= 0
     rows = entry[has]
     lower, upper, values = np.zeros(n), np.full(n, np.inf), np.full(n, np.inf)
@@ -236,7 +236,7 @@ def _rivals(reader: Outsider, release: Release, entry: IntArray, reasons: Reason
     return Rivals(dr, float((upper - lower).min(initial=np.inf)), broken)
 
 
-def _entries(case: Case, audited: Audit) -> IntArray:
+def sensitive_entries(case: Case, audited: Audit) -> IntArray:
     """Return the entry of an audit that judges each sensitive cell, -1 where there is none."""
     columns, cells = audited.findings, case.cells
     if not len(columns):
@@ -296,15 +296,25 @@ def respondents_know(case: Case, release: Release, known: Known, **asked: Any) -
         **asked,
     )
     if (unjudged := next((note for note in (UNNAMED, UNPLACED) if note in tried.note), None)) is not None:
-        open_ = known.state > STATES.index("determined")
-        state = np.where(open_, STATES.index("unfinished"), known.state)
-        return replace(known, state=state), Inside(False, unjudged, tuple(np.flatnonzero(open_).tolist()))
+        return not_judged(known, unjudged)
+    every = np.ones(len(tried.findings), bool)
+    return known_to_some(case, known, tried, every, named=subject.tabulation.respondents is not None)
+
+
+def not_judged(known: Known, why: str) -> tuple[Known, Inside]:
+    """Return what is known if attackers could not be judged: nothing that was open is shown to be safe."""
+    open_ = known.state > STATES.index("determined")
+    state = np.where(open_, STATES.index("unfinished"), known.state)
+    return replace(known, state=state), Inside(False, why, tuple(np.flatnonzero(open_).tolist()))
+
+
+def known_to_some(case: Case, known: Known, tried: Audit, judged: BoolArray, *, named: bool) -> tuple[Known, Inside]:
+    """Return what the best informed attacker knows by the ``judged`` entries of an audit, and a note on them."""
     columns = tried.findings
-    rows = columns.order[(columns.who[columns.order] > 0) & (columns.rank[columns.order] != RANK["safe"])]
-    worst = _chosen(columns, rows)
-    entry = _entries(case, replace(tried, findings=worst))
-    named = subject.tabulation.respondents is not None
-    narrowed = _narrowed(known, worst, entry, policy.limits.of_figures)
+    kept = judged & (columns.who > 0) & (columns.rank != RANK["safe"])
+    worst = _chosen(columns, columns.order[kept[columns.order]])
+    entry = sensitive_entries(case, replace(tried, findings=worst))
+    narrowed = _narrowed(known, worst, entry, case.policy.limits.of_figures)
     return narrowed, _said(worst, entry, len(columns.attackers) - 1, named)
 
 
