@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.decide.firms import firms
+from tests.lengths import seeds
 
 import discreet as dc
 from discreet.core.errors import RequestError
@@ -28,7 +29,7 @@ def compared(**more: Any) -> Comparison:
     return dc.compare(dc.datasets.religion(), GRID, **{"draws": 150, "audits": 2, "seed": 1, **more})
 
 
-@pytest.mark.parametrize("seed", range(200))
+@seeds(40, 200)
 def test_the_frontier_is_that_of_brute_force(seed: int) -> None:
     rng = np.random.default_rng(seed)
     points = [(float(r), float(u)) for r, u in rng.integers(0, 5, (int(rng.integers(1, 9)), 2)) / 4]

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.lengths import seeds
 
 from discreet.decide.ledger import Ledger, LedgerCheck
 from discreet.decide.ledger.sums import System, smallest_sums
@@ -133,7 +134,7 @@ def _slow(matrix: np.ndarray, units: Sequence[int]) -> set[tuple[int, ...]]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(150))
+@seeds(45, 150)
 def test_the_smallest_sums_are_those_that_trying_every_union_finds(seed: int) -> None:
     draw = np.random.default_rng(seed)
     count, rows = int(draw.integers(3, 8)), int(draw.integers(2, 6))
@@ -194,7 +195,7 @@ def _division(draw: np.random.Generator, truth: np.ndarray) -> tuple[Release, li
     return Release.of(shown), [(frozenset(groups[names[k]]), values[k]) for k in kept]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@seeds(20, 60)
 def test_unions_are_what_enumeration_finds(ledger: Ledger, seed: int) -> None:
     draw = np.random.default_rng(seed)
     truth = draw.integers(0, 3, len(UNITS))
@@ -322,7 +323,7 @@ def test_a_search_that_runs_out_of_time_is_not_called_complete() -> None:
     assert not late.complete
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(15, 40)
 def test_sums_of_hidden_figures_are_those_that_only_both_releases_determine(tmp_path: Path, seed: int) -> None:
     """The slow twin: every union of cells, held against the rank of what both, or either, of two releases print."""
     draw = np.random.default_rng(seed)
