@@ -14,6 +14,7 @@ import discreet as dc
 COUNTS = "area,sex,count\nn,m,1\nn,f,5\nw,m,6\nw,f,2\ns,m,4\ns,f,7\n"
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("method", "more"),
     [

@@ -71,6 +71,7 @@ def test_magnitudes_of_all_sections(number: int, tmp_path: Path) -> None:
     released_and_reported(firms(number), tmp_path)
 
 
+@pytest.mark.unmeasured
 def test_unprotected_magnitudes_are_withheld() -> None:
     found = assessed(firms(20_000), protection="none")
     assert found.verdict == "withhold"

@@ -31,6 +31,7 @@ def parts(rng: np.random.Generator, pairs: tuple[str, ...]) -> list[Figures]:
     return found
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("pairs", CIRCLES)
 def test_blocks_along_chords_give_the_same_bounds(pairs: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     open_figures = 0

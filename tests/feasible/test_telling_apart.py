@@ -42,6 +42,7 @@ def some(group: Group, seed: int) -> np.ndarray:
     return (np.random.default_rng(seed).random(group.variables.size) < 0.7).astype(np.int64)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.usefixtures("small")
 def test_what_has_one_value_is_what_a_search_finds() -> None:
     told, exact = 0, 0
@@ -68,6 +69,7 @@ def test_what_has_one_value_is_what_a_search_finds() -> None:
     assert exact > 2
 
 
+@pytest.mark.unmeasured
 def test_sums_that_are_put_in_are_what_their_parts_leave_them_to_be() -> None:
     shorter = 0
     for seed in first_measured(range(150)):
