@@ -36,13 +36,10 @@ def pytest_runtestloop() -> None:
     measure_workbenches_alone()
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Number the cases of each test, and keep the tests of a file in one process, which makes what they share once."""
+    """Number the cases of each test."""
     cases: Counter[str] = Counter()
     for item in items:
-        if item.get_closest_marker("xdist_group") is None:
-            item.add_marker(pytest.mark.xdist_group(item.path.stem))
         test = item.nodeid.partition("[")[0]
         cases[test] += 1
         item.stash[NUMBER] = cases[test]

@@ -13,7 +13,6 @@ from tests.cli.running import run
 import discreet as dc
 
 # What the tests share is made once, by the one process that runs them all.
-pytestmark = pytest.mark.xdist_group("width")
 
 COLOUR = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 RAW = re.compile(r"\{'|\[\]|\['|\[\d+(, \d+)+\]|\be-\d\d|None\b|True\b|False\b|nan\b")

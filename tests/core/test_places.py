@@ -19,8 +19,6 @@ from discreet.core.random import spawn
 from discreet.programme.plan_reader import plan_of
 from discreet.programme.running import RunOptions, run_plan
 
-pytestmark = pytest.mark.xdist_group("dask")
-
 
 @pytest.fixture(scope="module")
 def two_workers() -> Iterator[str]:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from tests.feasible.oracle import World, world
 from tests.feasible.random_releases import release
+from tests.lengths import seeds
 from tests.measuring import first_measured
 
 from discreet.auditing.laws import by_interval, by_method, by_tables
@@ -105,7 +106,7 @@ def _used(part: Figures) -> list[Kind]:
 
 
 @pytest.mark.unmeasured
-@pytest.mark.parametrize("block", range(4))
+@seeds(1, 4, "block")
 def test_everything_equals_the_list_of_all_tables(block: int) -> None:
     done = sum(compare(seed, proofs=seed % 3 == 0) for seed in first_measured(range(100 * block, 100 * block + 100)))
     assert done >= 80

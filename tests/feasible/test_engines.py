@@ -190,7 +190,9 @@ def test_drawing_from_any_shape_agrees_with_counting(most: int, seed: int) -> No
 
 
 @pytest.mark.unmeasured
-@pytest.mark.parametrize(("n", "seed"), [(30, 2), (45, 3), (60, 4)])
+@pytest.mark.parametrize(
+    ("n", "seed"), [(30, 2), *(pytest.param(*larger, marks=pytest.mark.long) for larger in [(45, 3), (60, 4)])]
+)
 def test_rounds_agree_with_single_searches(n: int, seed: int) -> None:
     """Sparse tables, where rounds fail for many, and dense ones, where they settle nearly all."""
     for share in (0.15, 0.7):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from tests.feasible.statistic_cases import Case, cases, matches, rounded
+from tests.lengths import seeds
 
 from discreet.auditing.audit import audit
 from discreet.auditing.findings import SUBJECTS
@@ -41,7 +42,7 @@ def check(case: Case, *, counted: bool = True) -> int:
 
 
 @pytest.mark.unmeasured
-@pytest.mark.parametrize("seed", range(4))
+@seeds(1, 4)
 def test_intervals_are_those_of_trying_every_table(seed: int) -> None:
     assert sum(check(case) for case in cases(seed, 50)) > 100
 
@@ -52,7 +53,7 @@ def test_intervals_of_many_more_tables(seed: int) -> None:
     assert sum(check(case) for case in cases(seed, 100)) > 100
 
 
-@pytest.mark.parametrize("seed", range(2))
+@seeds(1, 2)
 def test_integer_programs_find_the_same_intervals_where_groups_are_large(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -28,7 +28,6 @@ from discreet.feasible.reduction import reduce
 from discreet.table.equations import equations_of
 
 # What the tests share is made once, by the one process that runs them all.
-pytestmark = pytest.mark.xdist_group("time")
 
 LIMIT, SOON = 0.2, 5.0
 """A limit in seconds, and the CPU seconds, which other work on the machine does not use up, until a search is over."""

@@ -56,19 +56,21 @@ def compare(seed: int, zeros: Zeros, monkeypatch: pytest.MonkeyPatch) -> str:
     return "insiders" if len(s.known) else "linked" if len(case.tables) > 1 else "single"
 
 
-def test_methods_against_all_patterns(monkeypatch: pytest.MonkeyPatch) -> None:
-    seeds = first_measured((*IMPOSSIBLE, *range(120), *CROWDS), 40)
+@pytest.mark.parametrize("number", [48, pytest.param(120, marks=pytest.mark.long)])
+def test_methods_against_all_patterns(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds = first_measured((*IMPOSSIBLE, *range(number), *CROWDS[: number // 4]), 40)
     kinds = [compare(seed, "published", monkeypatch) for seed in seeds]
-    assert kinds.count("single") > 40
-    assert kinds.count("insiders") > 15
-    assert kinds.count("linked") > 2
+    assert kinds.count("single") > number // 3
+    assert kinds.count("insiders") > number // 8
+    assert kinds.count("linked") > number // 60
     assert kinds.count("infeasible") >= len(IMPOSSIBLE)
 
 
-def test_methods_against_all_patterns_where_zeros_may_be_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = [compare(seed, "suppressible", monkeypatch) for seed in first_measured(range(300, 350))]
-    assert kinds.count("single") > 15
-    assert kinds.count("insiders") > 4
+@pytest.mark.parametrize("number", [20, pytest.param(50, marks=pytest.mark.long)])
+def test_methods_against_all_patterns_where_zeros_may_be_hidden(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = [compare(seed, "suppressible", monkeypatch) for seed in first_measured(range(300, 300 + number))]
+    assert kinds.count("single") > 0.3 * number
+    assert kinds.count("insiders") > number // 12
 
 
 @pytest.mark.long
@@ -123,7 +125,7 @@ def told(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> boo
 
 
 @pytest.mark.usefixtures("told")
-@pytest.mark.parametrize("number", [50, pytest.param(120, marks=pytest.mark.long)])
+@pytest.mark.parametrize("number", [24, pytest.param(120, marks=pytest.mark.long)])
 def test_the_audit_against_the_oracle_where_insiders_were_forgotten(number: int) -> None:
     verdicts = []
     for seed in first_measured(range(number)):
@@ -144,7 +146,7 @@ def test_the_audit_against_the_oracle_where_insiders_were_forgotten(number: int)
 
 
 @pytest.mark.usefixtures("told")
-@pytest.mark.parametrize("number", [60, pytest.param(150, marks=pytest.mark.long)])
+@pytest.mark.parametrize("number", [24, pytest.param(150, marks=pytest.mark.long)])
 def test_the_audit_against_the_oracle_where_cells_were_published_after_all(number: int) -> None:
     verdicts = []
     for seed in first_measured(range(number)):
