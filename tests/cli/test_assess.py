@@ -70,6 +70,7 @@ def test_withheld_tables_exit_with_1_and_release_nothing(folder: Path) -> None:
     assert not (folder / "out.csv").exists()
 
 
+@pytest.mark.unmeasured
 def test_a_release_made_elsewhere_is_judged(folder: Path) -> None:
     dc.protect.random_rounding(dc.datasets.religion(), 3, seed=1).table.write("rounded.csv")
     given = ("--release", "rounded.csv", "--rounded", "random", "--base", 3)

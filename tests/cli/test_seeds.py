@@ -288,6 +288,7 @@ def test_the_seed_stands_in_nothing_that_is_published(folder: Path) -> None:
                 assert not Path("out.csv").exists() or text not in Path("out.csv").read_text()
 
 
+@pytest.mark.unmeasured
 def test_the_seed_of_protect_stands_nowhere(folder: Path) -> None:
     for command, more in RANDOM.items():
         for ending in ("csv", "parquet"):

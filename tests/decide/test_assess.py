@@ -30,6 +30,7 @@ def policy(**parts: Any) -> Policy:
     return Policy.model_validate({"protections": methods, **parts})
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", CENSUS)
 def test_the_census_tables_get_a_verdict_with_reasons(name: str) -> None:
     table = dc.datasets.load(name)
@@ -339,6 +340,7 @@ def test_the_protections_of_a_profile_meet_it(profile: str, name: str) -> None:
     assert all("not tried" in text for text in left)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("profile", list(profiles()))
 def test_most_tables_of_generated_records_can_be_released(profile: str) -> None:
     rng = np.random.default_rng(7)

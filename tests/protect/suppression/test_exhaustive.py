@@ -66,6 +66,7 @@ def test_methods_against_all_patterns(number: int, monkeypatch: pytest.MonkeyPat
     assert kinds.count("infeasible") >= len(IMPOSSIBLE)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("number", [20, pytest.param(50, marks=pytest.mark.long)])
 def test_methods_against_all_patterns_where_zeros_may_be_hidden(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = [compare(seed, "suppressible", monkeypatch) for seed in first_measured(range(300, 300 + number))]
@@ -124,6 +125,7 @@ def told(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> boo
     return bool(request.param)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.usefixtures("told")
 @pytest.mark.parametrize("number", [24, pytest.param(120, marks=pytest.mark.long)])
 def test_the_audit_against_the_oracle_where_insiders_were_forgotten(number: int) -> None:
@@ -145,6 +147,7 @@ def test_the_audit_against_the_oracle_where_insiders_were_forgotten(number: int)
     assert min(verdicts.count(True), verdicts.count(False)) > number // 6
 
 
+@pytest.mark.unmeasured
 @pytest.mark.usefixtures("told")
 @pytest.mark.parametrize("number", [24, pytest.param(150, marks=pytest.mark.long)])
 def test_the_audit_against_the_oracle_where_cells_were_published_after_all(number: int) -> None:
@@ -173,6 +176,7 @@ def test_the_audit_against_the_oracle_where_cells_were_published_after_all(numbe
     assert min(verdicts.count(True), verdicts.count(False)) > number // 8
 
 
+@pytest.mark.unmeasured
 def test_large_amounts_in_three_dimensions() -> None:
     hidden = 0
     for seed in first_measured(range(12)):
