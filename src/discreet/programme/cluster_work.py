@@ -269,11 +269,11 @@ def _risk_of_more(found: Assessment, release: Release, parts: Sequence[Figures])
     With fewer figures, intervals are at least as wide. But the bits left of a figure can be fewer without another one
     than with it: an unseen figure counts only on average.
     """
-    shown = {_where(part, row) for part in parts for row in range(len(part))}
-    if all(_where(part, row) in shown for part in release.parts() for row in range(len(part))):
-        return None
     claimed = (k for k, one in enumerate(found.checks) if one.name == "dr" and one.passed and one.reader == "method")
-    return next(claimed, None)
+    if (risk := next(claimed, None)) is None:
+        return None
+    shown = {_where(part, row) for part in parts for row in range(len(part))}
+    return None if all(_where(part, row) in shown for part in release.parts() for row in range(len(part))) else risk
 
 
 def _where(part: Figures, row: int) -> frozenset[tuple[str, str]]:

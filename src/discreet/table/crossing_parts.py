@@ -35,8 +35,8 @@ class Placed:
     codes: Mapping[str, IntArray]
     amount: FloatArray
 
-    def _patterns(self, space: Space, positions: IntArray) -> Iterator[tuple[IntArray, Grid, IntArray, IntArray]]:
-        """Yield positions of the same dimensions, a grid of these, and the place there of each position and entry.
+    def _patterns(self, space: Space, positions: IntArray) -> Iterator[tuple[IntArray, Grid, IntArray, list[int]]]:
+        """Yield positions of the same dimensions, a grid of these, the place of each there, and these dimensions.
 
         Subtotals are left out.
         """
@@ -49,24 +49,54 @@ class Placed:
             mine = np.flatnonzero(finest & (crossed == pattern))
             axes = [k for k, code in enumerate(codes) if code[mine[0]] > 0]
             grid = Grid(tuple(space.shape[k] for k in axes))
-            own = grid.encode([self.codes[space.names[k]] for k in axes]) if axes else np.zeros_like(self.unit)
             there = grid.encode([codes[k][mine] for k in axes]) if axes else np.zeros_like(mine)
-            yield mine, grid, there, own
+            yield mine, grid, there, axes
+
+    def _own(self, space: Space, grid: Grid, axes: Sequence[int]) -> IntArray:
+        """Return the place of every entry in a grid of some dimensions."""
+        return grid.encode([self.codes[space.names[k]] for k in axes]) if axes else np.zeros_like(self.unit)
 
     def sums(self, space: Space, positions: IntArray) -> FloatArray:
         """Return what respondents contribute to positions; NaN at subtotals."""
         found = np.full(positions.size, np.nan)
-        for mine, grid, there, own in self._patterns(space, positions):
-            found[mine] = np.bincount(own, self.amount, grid.size)[there]
+        for mine, grid, there, axes in self._patterns(space, positions):
+            found[mine] = np.bincount(self._own(space, grid, axes), self.amount, grid.size)[there]
         return found
+
+    @property
+    def once(self) -> bool:
+        """Whether nobody has two entries."""
+        return bool((np.diff(self.unit) > 0).all())
+
+    def largest(self, space: Space, positions: IntArray) -> FloatArray:
+        """Return the largest contribution to positions, 0 at subtotals."""
+        found = np.zeros(positions.size)
+        if not self.once:
+            for at, _, amount in self.parts(space, positions):
+                np.maximum.at(found, at, amount)
+            return found
+        order = np.argsort(self.amount, kind="stable")
+        for mine, grid, there, axes in self._patterns(space, positions):
+            most = np.zeros(grid.size)
+            # Of several entries for one place the last stays, which is the largest.
+            most[self._own(space, grid, axes)[order]] = self.amount[order]
+            found[mine] = np.maximum(most[there], 0)
+        return found
+
+    def count(self, space: Space, positions: IntArray) -> int:
+        """Return how many parts there can be: everybody's, for each combination of dimensions."""
+        return self.unit.size * sum(1 for _ in self._patterns(space, positions))
 
     def parts(self, space: Space, positions: IntArray) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
         """Yield position, respondent and contribution of everybody, for each combination of dimensions."""
-        for mine, grid, there, own in self._patterns(space, positions):
+        for mine, grid, there, axes in self._patterns(space, positions):
             place = np.full(grid.size, -1)
             place[there] = mine
-            at = place[own]
+            at = place[self._own(space, grid, axes)]
             inside = np.flatnonzero(at >= 0)
+            if self.once:
+                yield at[inside], self.unit[inside], self.amount[inside]
+                continue
             order, start = sorted_runs(self.unit[inside], at[inside])
             if start.size:
                 first = inside[order[start]]
@@ -84,6 +114,7 @@ def placed(tables: Sequence[Tabulation], space: Space, response: str | None) -> 
     if first is None or any(axis.part for table in tables for axis in table.axes):
         return None
     codes: dict[str, IntArray] = {}
+    finest: set[str] = set()
     for table in tables:
         known = table.respondents
         if known is None or (known.names is not first.names and known.names != first.names):
@@ -93,19 +124,19 @@ def placed(tables: Sequence[Tabulation], space: Space, response: str | None) -> 
         )
         if not alone and (not same or not np.array_equal(known.unit, np.arange(len(known)))):
             return None
-        for axis, code in zip(table.axes, table.grid.decode(known.cell), strict=True):
-            if axis.name not in space.names:
+        for k, axis in enumerate(table.axes):
+            if axis.name not in space.names or axis.name in finest:
                 continue
             there = space.axes[space.axis(axis.name)]
-            leaf = np.isin(np.arange(len(there.nodes)), there.leaves)
-            where = np.array([there.places.get(label, 0) for label in axis.codes], np.int64)[code]
-            if there.parts or (axis.name in codes and leaf[codes[axis.name]].all()):
+            if there.parts:
                 continue
-            codes[axis.name] = where
-    for joint in space.axes:
-        leaf = np.isin(np.arange(len(joint.nodes)), joint.leaves)
-        if joint.name not in codes or not leaf[codes[joint.name]].all():
-            return None
+            code, occurs = table.places_of_respondents[k]
+            where = np.array([there.places.get(label, 0) for label in axis.codes], np.int64)
+            codes[axis.name] = where[code]
+            if np.isin(where[occurs], there.leaves).all():
+                finest.add(axis.name)
+    if not finest.issuperset(space.names):
+        return None
     return Placed(first.names, first.unit, codes, _amount(tables[0], response))
 
 
@@ -144,12 +175,8 @@ def crossing_parts(
         return None, floor
     scale = 10.0**equations.decimals
     positions = equations.positions[at]
-    patterns = sum(1 for _ in where._patterns(equations.space, positions))
-    if among is None and where.unit.size * patterns > MANY:
-        largest = np.zeros(at.size)
-        for place, _, amount in where.parts(equations.space, positions):
-            np.maximum.at(largest, place, amount)
-        floor[at] = np.floor(largest * scale + 1e-6).astype(np.int64)
+    if among is None and where.count(equations.space, positions) > MANY:
+        floor[at] = np.floor(where.largest(equations.space, positions) * scale + 1e-6).astype(np.int64)
         return None, floor
     found = list(where.parts(equations.space, positions))
     if not found:
