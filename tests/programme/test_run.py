@@ -11,23 +11,31 @@ import sys
 import time
 import zipfile
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.cli.running import refused, run
 from tests.programme.records import AREA, BUSINESS, FIRMS, PEOPLE, firms, people, table
+from tests.protect.suppression.test_crossings import intervals
 
 from discreet.auditing.audit import audit
 from discreet.auditing.limits import Limits
 from discreet.core.errors import DataError
 from discreet.decide.ledger import Ledger
 from discreet.programme.cluster_work import ClusterOutcome
+from discreet.programme.originals import RecordsOfPlan
 from discreet.programme.outcome import ProgrammeOutcome
 from discreet.programme.plan_reader import plan_of
 from discreet.programme.running import RunOptions, entry_of, run_plan
 from discreet.rules import PPercent, Threshold
 from discreet.rules.sensitivity import sensitivity
+from discreet.table.contributions import Contributions
+from discreet.table.figures import Figures
+from discreet.table.kinds import Marked
+from discreet.table.release import Release
 from discreet.table.release_reader import read_release
 from discreet.tabulation.tabulate import tabulate
 
@@ -158,6 +166,29 @@ def test_a_table_of_some_people_and_one_of_everybody_are_one_problem(tmp_path: P
     assert published.names == ("area", "size")
     # Only one other form is left: what is hidden of it must not follow from the two tables.
     assert audit(cluster.release).verdict == "safe"
+
+
+@pytest.mark.parametrize("where", ['{ form = "f0" }', '{ region = "r1" }'])
+def test_respondents_know_their_part_of_crossings_beside_tables_of_some_people(tmp_path: Path, where: str) -> None:
+    """The twin: an audit with every contribution listed finds the same as one with the plan's own tables."""
+    rows = [line.split(",") for line in firms(tmp_path, n=40).read_text().splitlines()[1:]]
+    tables = table("all", ["region", "size"], "pizza") + table("forms", ["region", "form"], "pizza")
+    tables += table("some", ["size", "form"] if "region" in where else ["region", "size"], "pizza", where=where)
+    plan = plan_of(BUSINESS + FIRMS.replace(AREA, "") + tables, folder=tmp_path)
+    (cells,) = RecordsOfPlan.of(plan).clusters(2)
+    parts = []
+    for sheet in cells.sheets:
+        shown = Figures.of_tabulation(sheet, name=" × ".join(sheet.names))
+        inner = sheet.inner(max(sheet.margins, key=len)) & (shown.values > 0)
+        kind, values = np.where(inner, 1, 0), np.where(inner, 0, shown.values)
+        parts.append(replace(shown, kind=kind, kinds=(*shown.kinds[:1], Marked()), values=values))
+    release = Release(None, "suppress", {}, tuple(parts))
+    listed = [({"region": r[1], "size": r[3], "form": r[4]}, r[0], float(r[8])) for r in rows]
+    by_tables = intervals(audit(release, contributions=cells.judged, insiders="respondents"))
+    by_rows = intervals(audit(release, contributions=Contributions.from_rows(listed)))
+    shared = by_tables.keys() & by_rows.keys()
+    assert sum(who != "outsider" for who, _ in shared) > 5
+    assert {key: by_tables[key] for key in shared} == {key: by_rows[key] for key in shared}
 
 
 def test_tables_of_several_periods_are_cut_from_one_file(tmp_path: Path) -> None:

@@ -71,6 +71,10 @@ class Task:
     asked: Mapping[str, object] = field(default_factory=dict)
     prepared: Callable[[float | None], tuple[Protect, tuple[str, ...]]] | None = None
 
+    def anew(self) -> Task:
+        """Return the same task; what is worked out of its cells is forgotten with it, as it can be large."""
+        return replace(self, cells=replace(self.cells))
+
     def clock(self) -> Clock:
         """Return a clock for the end of the work."""
         return Clock.within(None if self.until is None else max(self.until - time.time(), 0.0))

@@ -17,6 +17,7 @@ from discreet.table.grid import Grid
 from discreet.table.space import Space
 from discreet.table.stakes import Stakes, said, together
 from discreet.table.tabulation import Tabulation
+from discreet.table.units import Respondents
 
 MANY = 200_000
 """From so many parts on, respondents are not told apart by them: everybody is taken to know the largest part of each
@@ -35,32 +36,41 @@ class Placed:
     codes: Mapping[str, IntArray]
     amount: FloatArray
 
-    def _patterns(self, space: Space, positions: IntArray) -> Iterator[tuple[IntArray, Grid, IntArray, list[int]]]:
-        """Yield positions of the same dimensions, a grid of these, the place of each there, and these dimensions.
+    def _patterns(self, space: Space, positions: IntArray) -> Iterator[tuple[IntArray, IntArray, int, IntArray]]:
+        """Yield positions of the same dimensions, the place of each among how many, and the place of every entry.
 
-        Subtotals are left out.
+        Entries that are in none of the positions have a place of their own, the last.
         """
         codes = space.grid.decode(positions)
-        crossed = Grid((2,) * len(codes)).encode([code > 0 for code in codes])
-        finest = np.ones(positions.size, bool)
-        for axis, code in zip(space.axes, codes, strict=True):
-            finest &= np.isin(code, (0, *axis.leaves))
-        for pattern in np.unique(crossed[finest]).tolist():
-            mine = np.flatnonzero(finest & (crossed == pattern))
-            axes = [k for k, code in enumerate(codes) if code[mine[0]] > 0]
-            grid = Grid(tuple(space.shape[k] for k in axes))
-            there = grid.encode([codes[k][mine] for k in axes]) if axes else np.zeros_like(mine)
-            yield mine, grid, there, axes
-
-    def _own(self, space: Space, grid: Grid, axes: Sequence[int]) -> IntArray:
-        """Return the place of every entry in a grid of some dimensions."""
-        return grid.encode([self.codes[space.names[k]] for k in axes]) if axes else np.zeros_like(self.unit)
+        # Along each dimension a position is everybody's, of a finest category, or of one sum of some of these.
+        sorts = [
+            np.where((code == 0) | np.isin(code, axis.leaves), np.minimum(code, 1), code + 1)
+            for axis, code in zip(space.axes, codes, strict=True)
+        ]
+        each = [np.unique(sort, return_inverse=True) for sort in sorts]
+        crossed = Grid(tuple(sort.size for sort, _ in each)).encode([number for _, number in each])
+        for pattern in np.unique(crossed).tolist():
+            mine = np.flatnonzero(crossed == pattern)
+            shape, own, there = [], [], []
+            for k, sort in enumerate(int(sort[mine[0]]) for sort in sorts):
+                if sort == 1:
+                    shape.append(space.shape[k])
+                    own.append(self.codes[space.names[k]])
+                    there.append(codes[k][mine])
+                elif sort > 1:
+                    shape.append(1)
+                    inside = np.isin(np.arange(space.shape[k]), tuple(space.axes[k].under[sort - 1])) - 1
+                    own.append(inside[self.codes[space.names[k]]])
+                    there.append(np.zeros_like(mine))
+            grid = Grid(tuple(shape))
+            place = grid.encode(own) if own else np.zeros_like(self.unit)
+            yield mine, grid.encode(there) if own else np.zeros_like(mine), grid.size, place % (grid.size + 1)
 
     def sums(self, space: Space, positions: IntArray) -> FloatArray:
-        """Return what respondents contribute to positions; NaN at subtotals."""
-        found = np.full(positions.size, np.nan)
-        for mine, grid, there, axes in self._patterns(space, positions):
-            found[mine] = np.bincount(self._own(space, grid, axes), self.amount, grid.size)[there]
+        """Return what respondents contribute to positions."""
+        found = np.zeros(positions.size)
+        for mine, there, size, own in self._patterns(space, positions):
+            found[mine] = np.bincount(own, self.amount, size + 1)[there]
         return found
 
     @property
@@ -69,30 +79,26 @@ class Placed:
         return bool((np.diff(self.unit) > 0).all())
 
     def largest(self, space: Space, positions: IntArray) -> FloatArray:
-        """Return the largest contribution to positions, 0 at subtotals."""
+        """Return the largest contribution to positions."""
         found = np.zeros(positions.size)
         if not self.once:
             for at, _, amount in self.parts(space, positions):
                 np.maximum.at(found, at, amount)
             return found
         order = np.argsort(self.amount, kind="stable")
-        for mine, grid, there, axes in self._patterns(space, positions):
-            most = np.zeros(grid.size)
+        for mine, there, size, own in self._patterns(space, positions):
+            most = np.zeros(size + 1)
             # Of several entries for one place the last stays, which is the largest.
-            most[self._own(space, grid, axes)[order]] = self.amount[order]
+            most[own[order]] = self.amount[order]
             found[mine] = np.maximum(most[there], 0)
         return found
 
-    def count(self, space: Space, positions: IntArray) -> int:
-        """Return how many parts there can be: everybody's, for each combination of dimensions."""
-        return self.unit.size * sum(1 for _ in self._patterns(space, positions))
-
     def parts(self, space: Space, positions: IntArray) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
         """Yield position, respondent and contribution of everybody, for each combination of dimensions."""
-        for mine, grid, there, axes in self._patterns(space, positions):
-            place = np.full(grid.size, -1)
+        for mine, there, size, own in self._patterns(space, positions):
+            place = np.full(size + 1, -1)
             place[there] = mine
-            at = place[self._own(space, grid, axes)]
+            at = place[own]
             inside = np.flatnonzero(at >= 0)
             if self.once:
                 yield at[inside], self.unit[inside], self.amount[inside]
@@ -107,20 +113,20 @@ def placed(tables: Sequence[Tabulation], space: Space, response: str | None) -> 
     """Return where the respondents of linked tables are; None if tables do not say it.
 
     They do if respondents are kept with all dimensions crossed, or if all tables name the same respondents, each in one
-    finest cell.
+    finest cell. Those in tables of a part of a dimension are among the others.
     """
-    first = tables[0].respondents if tables else None
-    alone = len(tables) == 1 and together(tables[0])
-    if first is None or any(axis.part for table in tables for axis in table.axes):
+    every = [table for table in tables if not any(axis.part for axis in table.axes)]
+    first = every[0].respondents if every else None
+    alone = len(every) == 1 and together(every[0])
+    if first is None or not all(_names_same(table, first) for table in tables):
         return None
     codes: dict[str, IntArray] = {}
     finest: set[str] = set()
-    for table in tables:
+    for table in every:
         known = table.respondents
-        if known is None or (known.names is not first.names and known.names != first.names):
-            return None
+        assert known is not None
         same = np.array_equal(known.unit, first.unit) and np.array_equal(
-            _amount(table, response), _amount(tables[0], response)
+            _amount(table, response), _amount(every[0], response)
         )
         if not alone and (not same or not np.array_equal(known.unit, np.arange(len(known)))):
             return None
@@ -128,8 +134,6 @@ def placed(tables: Sequence[Tabulation], space: Space, response: str | None) -> 
             if axis.name not in space.names or axis.name in finest:
                 continue
             there = space.axes[space.axis(axis.name)]
-            if there.parts:
-                continue
             code, occurs = table.places_of_respondents[k]
             where = np.array([there.places.get(label, 0) for label in axis.codes], np.int64)
             codes[axis.name] = where[code]
@@ -137,7 +141,12 @@ def placed(tables: Sequence[Tabulation], space: Space, response: str | None) -> 
                 finest.add(axis.name)
     if not finest.issuperset(space.names):
         return None
-    return Placed(first.names, first.unit, codes, _amount(tables[0], response))
+    return Placed(first.names, first.unit, codes, _amount(every[0], response))
+
+
+def _names_same(table: Tabulation, first: Respondents) -> bool:
+    known = table.respondents
+    return known is not None and (known.names is first.names or known.names == first.names)
 
 
 def _amount(table: Tabulation, response: str | None) -> FloatArray:
@@ -159,6 +168,12 @@ def unplaced(equations: Equations, tables: Sequence[Tabulation], response: str |
     return bool(unshown(equations).any()) and placed(tables, equations.space, response) is None
 
 
+def _combinations(space: Space, positions: IntArray) -> int:
+    """Return how many combinations of dimensions positions cross."""
+    crossed = [code > 0 for code in space.grid.decode(positions)]
+    return int(np.unique(Grid((2,) * len(crossed)).encode(crossed)).size)
+
+
 def crossing_parts(
     equations: Equations, tables: Sequence[Tabulation], response: str | None, among: BoolArray | None = None
 ) -> tuple[Stakes | None, IntArray]:
@@ -175,7 +190,7 @@ def crossing_parts(
         return None, floor
     scale = 10.0**equations.decimals
     positions = equations.positions[at]
-    if among is None and where.count(equations.space, positions) > MANY:
+    if among is None and where.unit.size * _combinations(equations.space, positions) > MANY:
         floor[at] = np.floor(where.largest(equations.space, positions) * scale + 1e-6).astype(np.int64)
         return None, floor
     found = list(where.parts(equations.space, positions))
