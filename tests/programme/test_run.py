@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.cli.running import refused, run
-from tests.programme.records import AREA, BUSINESS, FIRMS, PEOPLE, firms, people, table
+from tests.programme.records import AREA, BUSINESS, FIRMS, PEOPLE, firms, people, register, table
 from tests.protect.suppression.test_crossings import intervals
 
 from discreet.auditing.audit import audit
@@ -277,6 +278,37 @@ def test_a_run_that_was_killed_goes_on_and_ends_in_the_same_bytes(tmp_path: Path
     again = made(tmp_path, (tmp_path / "plan.toml").read_text(), target)
     assert again.fresh == 0
     assert _bytes(target) == _bytes(tmp_path / "whole")
+
+
+@pytest.mark.long
+def test_thirty_tables_killed_at_ten_random_moments_end_in_the_same_bytes(tmp_path: Path) -> None:
+    """A timer of the processor ends the run wherever it is, as a kill does; the next one goes on from there."""
+    (tmp_path / "plan.toml").write_text(register(tmp_path))
+    code = (
+        "import signal, sys; signal.signal(signal.SIGPROF, signal.SIG_DFL); "
+        "signal.setitimer(signal.ITIMER_PROF, float(sys.argv.pop(1))); from discreet.cli.app import main; main()"
+    )
+
+    def go(to: Path, seconds: float) -> int:
+        asked = ["plan", "run", str(tmp_path / "plan.toml"), "-o", str(to), "--workers", "1", "--seed", str(SEED)]
+        path = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        return subprocess.run(
+            [sys.executable, "-c", code, str(seconds), *asked], capture_output=True, check=False, env=path
+        ).returncode
+
+    before = os.times()
+    assert go(tmp_path / "whole", 0.0) == 0
+    after = os.times()
+    whole = after.children_user + after.children_system - before.children_user - before.children_system
+    draw, ended = np.random.default_rng(8), []
+    for moment in draw.uniform(0.1, whole, 10).tolist():
+        ended.append(go(tmp_path / "killed", moment))
+        if ended[-1] != -signal.SIGPROF:
+            shutil.rmtree(tmp_path / "killed")
+    assert ended.count(-signal.SIGPROF) > 2
+    assert go(tmp_path / "killed", 0.0) == 0
+    assert len(_bytes(tmp_path / "whole")) == 32
+    assert _bytes(tmp_path / "killed") == _bytes(tmp_path / "whole")
 
 
 def test_what_the_ledger_holds_is_audited_with_it(tmp_path: Path) -> None:
