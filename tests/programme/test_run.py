@@ -558,3 +558,14 @@ def test_records_in_a_folder_that_changed_are_read_again(tmp_path: Path) -> None
     (tmp_path / "all" / "a.parquet").write_bytes(b"1")
     plan = plan_of('title = "t"\n[records]\nfiles = "all"\n' + table("T", ["sex"]), folder=tmp_path)
     assert plan.input_files() == [tmp_path / "all" / "a.parquet"]
+
+
+def test_records_of_nobody_in_particular_are_judged_as_if_each_were_named(tmp_path: Path) -> None:
+    """Whoever knows a record knows its part of crossings, whether or not a column says whose it is."""
+    firms(tmp_path, 60)
+    tables = "".join(table(f"T{i}", by, "pizza") for i, by in enumerate((["region", "size"], ["size", "form"])))
+    (named,) = made(tmp_path, BUSINESS + FIRMS + tables, tmp_path / "named").clusters
+    unnamed = FIRMS.replace('contributor = "id"', 'contributor = ""')
+    (found,) = made(tmp_path, BUSINESS + unnamed + tables, tmp_path / "unnamed").clusters
+    assert (found.verdict, found.tables, found.checks) == (named.verdict, named.tables, named.checks)
+    assert named.verdict == "protect"
