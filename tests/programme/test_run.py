@@ -175,13 +175,18 @@ def test_a_table_of_some_people_and_one_of_everybody_are_one_problem(tmp_path: P
     assert audit(cluster.release).verdict == "safe"
 
 
-@pytest.mark.parametrize("where", ['{ form = "f0" }', '{ region = "r1" }'])
+@pytest.mark.parametrize("where", ['{ form = "f0" }', '{ region = "r1" }', "all are of f0"])
 def test_respondents_know_their_part_of_crossings_beside_tables_of_some_people(tmp_path: Path, where: str) -> None:
     """The twin: an audit with every contribution listed finds the same as one with the plan's own tables."""
     rows = [line.split(",") for line in firms(tmp_path, n=40).read_text().splitlines()[1:]]
     tables = table("all", ["region", "size"], "pizza") + table("forms", ["region", "form"], "pizza")
     tables += table("some", ["size", "form"] if "region" in where else ["region", "size"], "pizza", where=where)
-    plan = plan_of(BUSINESS + FIRMS.replace(AREA, "") + tables, folder=tmp_path)
+    if where == "all are of f0":
+        rows = [row for row in rows if row[4] == "f0"]
+        some = {"where": '{ form = "f0" }'}
+        tables = table("T1", ["region", "size"], "pizza", **some) + table("T2", ["district"], "pizza", **some)
+    nested = where == "all are of f0"
+    plan = plan_of(BUSINESS + (FIRMS if nested else FIRMS.replace(AREA, "")) + tables, folder=tmp_path)
     (cells,) = RecordsOfPlan.of(plan).clusters(2)
     parts = []
     for sheet in cells.sheets:
@@ -190,7 +195,8 @@ def test_respondents_know_their_part_of_crossings_beside_tables_of_some_people(t
         kind, values = np.where(inner, 1, 0), np.where(inner, 0, shown.values)
         parts.append(replace(shown, kind=kind, kinds=(*shown.kinds[:1], Marked()), values=values))
     release = Release(None, "suppress", {}, tuple(parts))
-    listed = [({"region": r[1], "size": r[3], "form": r[4]}, r[0], float(r[8])) for r in rows]
+    area = ("area", 2) if nested else ("region", 1)
+    listed = [({area[0]: r[area[1]], "size": r[3], "form": r[4]}, r[0], float(r[8])) for r in rows]
     by_tables = intervals(audit(release, contributions=cells.judged, insiders="respondents"))
     by_rows = intervals(audit(release, contributions=Contributions.from_rows(listed)))
     shared = by_tables.keys() & by_rows.keys()

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, sorted_runs
+from discreet.table.axis import Axis
 from discreet.table.equations import Equations
 from discreet.table.grid import Grid
-from discreet.table.space import Space
+from discreet.table.space import AdditiveAxis, Space
 from discreet.table.stakes import Stakes, said, together
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Respondents
@@ -24,6 +25,8 @@ MANY = 200_000
 crossing, which is more than any of them knows."""
 
 
+OUTSIDE = -1
+"""The place of whoever is in none of the tables."""
 UNPLACED = "what respondents in several cells contribute to crossings that no table shows was not judged"
 
 
@@ -73,6 +76,11 @@ class Placed:
             found[mine] = np.bincount(own, self.amount, size + 1)[there]
         return found
 
+    def chosen(self, mask: BoolArray) -> Placed:
+        """Return some of the entries."""
+        codes = {name: code[mask] for name, code in self.codes.items()}
+        return Placed(self.names, self.unit[mask], codes, self.amount[mask])
+
     @property
     def once(self) -> bool:
         """Whether nobody has two entries."""
@@ -113,35 +121,50 @@ def placed(tables: Sequence[Tabulation], space: Space, response: str | None) -> 
     """Return where the respondents of linked tables are; None if tables do not say it.
 
     They do if respondents are kept with all dimensions crossed, or if all tables name the same respondents, each in one
-    finest cell. Those in tables of a part of a dimension are among the others.
+    finest cell. Those in tables of a part of a dimension are among the others, unless all tables are of that part.
     """
-    every = [table for table in tables if not any(axis.part for axis in table.axes)]
+    pieces = {axis.name for axis in space.axes if axis.parts}
+    every = [table for table in tables if not any(axis.part and axis.name in pieces for axis in table.axes)]
     first = every[0].respondents if every else None
     alone = len(every) == 1 and together(every[0])
     if first is None or not all(_names_same(table, first) for table in tables):
         return None
     codes: dict[str, IntArray] = {}
     finest: set[str] = set()
+    amount = _amount(every[0], response)
     for table in every:
         known = table.respondents
         assert known is not None
-        same = np.array_equal(known.unit, first.unit) and np.array_equal(
-            _amount(table, response), _amount(every[0], response)
-        )
-        if not alone and (not same or not np.array_equal(known.unit, np.arange(len(known)))):
+        same = np.array_equal(known.unit, first.unit) and np.array_equal(_amount(table, response), amount)
+        if not alone and (not same or (np.diff(known.unit) <= 0).any()):
             return None
         for k, axis in enumerate(table.axes):
             if axis.name not in space.names or axis.name in finest:
                 continue
             there = space.axes[space.axis(axis.name)]
             code, occurs = table.places_of_respondents[k]
-            where = np.array([there.places.get(label, 0) for label in axis.codes], np.int64)
+            where = _recoded(axis, there)
             codes[axis.name] = where[code]
-            if np.isin(where[occurs], there.leaves).all():
+            if np.isin(where[occurs], (OUTSIDE, *there.leaves)).all():
                 finest.add(axis.name)
     if not finest.issuperset(space.names):
         return None
-    return Placed(first.names, first.unit, codes, _amount(every[0], response))
+    found = Placed(first.names, first.unit, codes, amount)
+    inside = np.logical_and.reduce([code != OUTSIDE for code in codes.values()])
+    return found if np.all(inside) else found.chosen(inside)
+
+
+def _recoded(axis: Axis, there: AdditiveAxis) -> IntArray:
+    """Return the place of each code along a joint axis, 0 if it has none.
+
+    If all tables are of one category, whoever is not below it is outside.
+    """
+    only = there.nodes[there.leaves[0]] if len(there.leaves) == 1 else ""
+    if axis.part or there.whole == axis.total or only not in axis.places:
+        return np.array([there.places.get(label, 0) for label in axis.codes], np.int64)
+    found = np.full(len(axis), OUTSIDE)
+    found[list(axis.under[axis.places[only]])] = there.leaves[0]
+    return found
 
 
 def _names_same(table: Tabulation, first: Respondents) -> bool:
