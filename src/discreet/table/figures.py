@@ -241,7 +241,11 @@ class Figures(Copied):
 
     def is_total(self, name: str, label: str) -> bool:
         """Say whether a label is the total of a dimension: the total code, or that of one of its hierarchies."""
-        return label == self.total or any(label == tree.total for tree in self.hierarchies.get(name, ()))
+        return label == self.total or label in self._totals.get(name, ())
+
+    @cached_property
+    def _totals(self) -> dict[str, frozenset[str]]:
+        return {name: frozenset(tree.total for tree in trees) for name, trees in self.hierarchies.items()}
 
     def categories(self, name: str) -> list[int]:
         """Return the codes of a dimension that are not totals, in the order of the table."""

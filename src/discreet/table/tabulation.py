@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -64,6 +65,16 @@ class Tabulation(OnGrid, Frozen):
         self._check(figures, signed=names)
         for kind, level in self.levels.items():
             self._check(level.columns(kind, names))
+
+    @cached_property
+    def places_of_respondents(self) -> tuple[tuple[IntArray, BoolArray], ...]:
+        """The code of every entry of the respondents along each axis, in few bytes, and which codes occur."""
+        assert self.respondents is not None
+        found = zip(self.axes, self.grid.decode(self.respondents.cell), strict=True)
+        return tuple(
+            (code.astype(np.min_scalar_type(len(axis))), np.bincount(code, minlength=len(axis)) > 0)
+            for axis, code in found
+        )
 
     def _check(self, figures: Columns, signed: Sequence[str] = ()) -> None:
         """Refuse columns without one figure per cell, and figures that no rule can judge."""
