@@ -15,6 +15,7 @@ from discreet.core.errors import InfeasibleError, LimitError
 from discreet.core.highs import Outcome, Program
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.sparse import Rows, row_of
+from discreet.protect.suppression.insider_knowledge import NOBODY, InsiderKnowledge, by_class
 from discreet.protect.suppression.problem import Problem, state
 
 STEPS = (4, 6, 1_000_000)
@@ -51,6 +52,8 @@ LATE = "no safe pattern was found"
 """What is missing when time is up."""
 Moves: TypeAlias = tuple[IntArray, IntArray]
 """A circuit: the classes that move, and by how much."""
+Facts: TypeAlias = tuple[IntArray, FloatArray, FloatArray]
+"""How far somebody knows that some classes can move down and up."""
 
 
 class _Wanted(NamedTuple):
@@ -78,7 +81,7 @@ def rescue(
     size: int,
     way: int,
     cost: FloatArray,
-    known: tuple[IntArray, FloatArray, FloatArray],
+    known: Facts,
     hint: IntArray,
     clock: Clock | None = None,
 ) -> Moves | None:
@@ -87,13 +90,7 @@ def rescue(
     Moves are counted as the demand counts them: up even where it asks for down. The cells of ``hint``, those of a
     circuit with fractional moves, are tried first.
     """
-    down, up = problem.on.down.copy(), problem.on.up.copy()
-    at, less, more = known
-    down[at], up[at] = np.minimum(down[at], less), np.minimum(up[at], more)
-    if way == 0:
-        down = up = np.minimum(down, up)
-    elif way < 0:
-        down, up = up, down
+    down, up = _room(problem, way, known)
     # Large amounts are moved in coarse steps: parts of them are integers, and integer programming, which comes last, is
     # lost among integers of many digits.
     unit = PARTS if size >= PARTS * PARTS else 1
@@ -119,6 +116,17 @@ def rescue(
             if found is not None:
                 return found
     return None
+
+
+def _room(problem: Problem, way: int, known: Facts) -> tuple[FloatArray, FloatArray]:
+    """Return how far classes can move down and up for somebody, as a demand counts that asks for a way."""
+    down, up = problem.on.down.copy(), problem.on.up.copy()
+    at, less, more = known
+    np.minimum.at(down, at, less)
+    np.minimum.at(up, at, more)
+    if way == 0:
+        down = up = np.minimum(down, up)
+    return (down, up) if way >= 0 else (up, down)
 
 
 def _search(wanted: _Wanted, hint: IntArray, integers: bool) -> Moves | None:
@@ -322,17 +330,24 @@ class UnprotectableError(InfeasibleError):
 
 
 def explain(
-    problem: Problem, at: int, size: int, way: int, attacker: str | None = None, clock: Clock | None = None
+    problem: Problem,
+    at: int,
+    size: int,
+    way: int,
+    known: InsiderKnowledge = NOBODY,
+    attacker: int = 0,
+    clock: Clock | None = None,
 ) -> UnprotectableError:
-    """Return the error that says what prevents moving the value at a position.
+    """Return the error that says what prevents moving the value at a position, for outsiders (0) or one attacker.
 
-    The problem is stated again with every figure open to suppression; the cells that a circuit needs then, and that the
-    request keeps published, are the conflict.
+    The problem is stated again with every figure open to suppression. The cells that a circuit needs then, and that the
+    request keeps published, are the conflict. If there is no circuit even so, it is what the attacker knows, as little
+    of it as rules all circuits out.
     """
     cells, equations = problem.cells, problem.cells.equations
     none = np.zeros(cells.values.size, bool)
     wide = state(cells, problem.demands, np.ones(cells.values.size, np.int64), none, True)
-    against = f" against the {attacker}" if attacker else ""
+    against = f" against the {known.names[attacker - 1]}" if attacker else ""
     anyway = "make the table coarser, or publish fewer totals or fewer tables together"
     if size > 1:
         # One unit is the least that keeps a value from being exact.
@@ -341,19 +356,53 @@ def explain(
         anyway += "; or leave insiders aside knowingly (insiders='none', --insiders none)"
     sign = "±" if way == 0 else "+" if way > 0 else "−"
     head = f"cell {equations.describe(at)} cannot be protected by {sign}{equations.text(size)}{against}"
-    k = int(wide.member[at])
+    k, why = int(wide.member[at]), "what remains published or known determines it more closely"
     if k >= 0:
         barred = np.zeros(wide.size, bool)
         barred[wide.member[(wide.member >= 0) & (problem.member < 0) & cells.listed]] = True
-        cost = np.where(barred, 1.0, 1e-4)
-        nothing = (np.zeros(0, np.int64), np.zeros(0), np.zeros(0))
-        found = rescue(wide, k, max(size, 1), way, cost, nothing, nothing[0], clock)
-        if found is not None:
-            need = found[0][barred[found[0]]]
-            names = [wide.cell(int(j)) for j in need[:FEW]]
-            if names:
-                more = f" and {need.size - FEW} more" if need.size > FEW else ""
-                return UnprotectableError.of(f"{head} while these are published: {'; '.join(names)}{more}", anyway)
-    return UnprotectableError.of(
-        f"{head}: whatever is suppressed, what remains published or known determines it more closely", anyway
-    )
+        who, place, *room = by_class(wide, known)
+        mine = who == attacker - 1
+        facts = (place[mine], room[0][mine], room[1][mine])
+        cost, until = np.where(barred, 1.0, 1e-4), clock or Clock()
+        found = rescue(wide, k, max(size, 1), way, cost, facts, place[:0], until)
+        if found is not None and (need := found[0][barred[found[0]]]).size:
+            said = f"{head} while these are published: {_named(wide, need)}"
+            return UnprotectableError.of(said, anyway)
+        if found is None and (decisive := _decisive(wide, (k, max(size, 1), way), facts, until)).size:
+            why = f"what they know of {_named(wide, decisive)} determines it more closely"
+    return UnprotectableError.of(f"{head}: whatever is suppressed, {why}", anyway)
+
+
+def _named(problem: Problem, classes: IntArray) -> str:
+    """Return the cells of some classes as a phrase, not too many of them."""
+    more = f" and {classes.size - FEW} more" if classes.size > FEW else ""
+    return "; ".join(problem.cell(int(j)) for j in classes[:FEW]) + more
+
+
+def _decisive(problem: Problem, asked: tuple[int, int, int], facts: Facts, clock: Clock) -> IntArray:
+    """Return the classes of a few facts that rule out every circuit for a cell, an amount and a way; none can go.
+
+    There are none if circuits are ruled out without any fact, or by integers alone.
+    """
+    cell, size, way = asked
+    every, cost = _without_rest(problem, np.arange(problem.size)), np.ones(problem.size)
+
+    def impossible(kept: IntArray) -> bool:
+        down, up = _room(problem, way, (facts[0][kept], facts[1][kept], facts[2][kept]))
+        wanted = _Wanted(problem, cell, size, 1, cost, down, up, clock)
+        return wanted.run(_program(wanted, every)[-1]) == "infeasible"
+
+    kept = np.arange(facts[0].size)
+    if not kept.size or not impossible(kept):
+        return facts[0][:0]
+    length = kept.size
+    while length:
+        start = 0
+        while start < kept.size:
+            fewer = np.delete(kept, slice(start, start + length))
+            if impossible(fewer):
+                kept = fewer
+            else:
+                start += length
+        length //= 2
+    return np.unique(facts[0][kept])
