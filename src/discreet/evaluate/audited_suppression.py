@@ -30,13 +30,15 @@ from discreet.evaluate.forms import Form, check_form, show_as
 from discreet.feasible.candidates import Candidates
 from discreet.protect.base import Original, Protected
 from discreet.protect.suppression import Pattern, Suppression
-from discreet.protect.suppression.insider_knowledge import at_least
+from discreet.protect.suppression.insider_knowledge import NOTHING
+from discreet.protect.suppression.pattern import Circuit
 from discreet.protect.suppression.suppression import marked
 from discreet.reading.original import open_originals
 from discreet.reading.reading import Reading
 from discreet.rules.rule_texts import EXAMPLES
 from discreet.table.attacker import Attacker, Contribution, Fact
 from discreet.table.crossing_parts import UNPLACED, unplaced
+from discreet.table.floors import at_least
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
 from discreet.table.stakes import ONE_CELL, contributes, joint_stakes
@@ -266,10 +268,10 @@ def inspect(
 
 def candidates_of(pattern: Pattern) -> Candidates:
     """Return the true table and those by which the method proves its pattern, for the audit to check."""
-    problem, circuits = pattern.problem, pattern.circuits
+    problem, circuits = pattern.problem, _distinct(pattern.circuits)
     inside = np.argsort(problem.member, kind="stable")
     first = np.searchsorted(problem.member[inside], np.arange(problem.size + 1))
-    cells, moves = pattern.circuit_cells
+    cells, moves = (np.concatenate([NOTHING, *(getattr(c, name) for c in circuits)]) for name in ("cells", "moves"))
     way = np.array([circuit.way for circuit in circuits], np.int64)
     # All cells of a class move together.
     which, k = index_ranges(first[cells], first[cells + 1])
@@ -287,6 +289,11 @@ def candidates_of(pattern: Pattern) -> Candidates:
         np.concatenate([by[up], -by[down]]),
         equations.decimals,
     )
+
+
+def _distinct(circuits: Sequence[Circuit]) -> list[Circuit]:
+    """Return circuits without those that are the same tables; many serve several insiders."""
+    return list({(one.way, one.cells.tobytes(), one.moves.tobytes()): one for one in circuits}.values())
 
 
 def attackers_of(pattern: Pattern) -> list[Attacker]:
@@ -369,7 +376,8 @@ def _facts(pattern: Pattern, names: set[str]) -> Iterator[tuple[str, int, int, i
         found = joint_stakes(cells.tables, cells.places, known.response, pattern.positions)
         found = found.chosen(np.isin(found.unit, [i for i, name in enumerate(found.names) if name in names]))
         own, value = cells.units(found.amount), cells.values[found.at]
-        least = at_least(cells, found.unit, found.at, np.where(found.others == 0, value, own))
+        mine = np.where(found.others == 0, value, own)
+        least = at_least(cells.equations, cells.lower, found.unit, found.at, mine)
         for k in range(found.at.size):
             ends = (int(value[k]),) * 2 if found.others[k] == 0 else (int(least[k]), UNBOUNDED)
             yield found.names[int(found.unit[k])], int(found.at[k]), *ends
