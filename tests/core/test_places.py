@@ -129,6 +129,18 @@ def _same_everywhere(two_workers: str, tmp_path: Path, text: str) -> None:
     assert written["apart"] == written["here"]
 
 
+def test_attacks_on_a_cluster_are_those_made_here(two_workers: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from redteam import run as redteam
+
+    monkeypatch.setattr(redteam, "CHUNK", 2)
+    monkeypatch.setattr(redteam, "ROUND", 1)
+    monkeypatch.setenv("DISCREET_PARALLEL", f"dask:{two_workers}")
+    work = redteam.Work(3, range(1), names=("suppressed",))
+    here, there = (list(redteam.cases(work, 4, workers)) for workers in (1, 2))
+    assert here
+    assert there[: len(here)] == here
+
+
 def test_each_result_is_told_as_it_comes_and_those_before_an_error_are_kept(two_workers: str) -> None:
     def work(item: int) -> int:
         if item == 3:
