@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from threading import Timer
-from types import TracebackType
 
 import numpy as np
 
@@ -70,9 +69,7 @@ class Clock:
             self._timer.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop the timer."""
         if self._timer is not None:
             self._timer.cancel()

@@ -234,12 +234,8 @@ def _counting(function: Any, around: dict[str, Any]) -> Any:
         if isinstance(node, ast.For | ast.While):
             node.body.insert(0, take)
     around["__turn__"] = _turns.take
-    exec(
-        compile(
-            ast.increment_lineno(tree, function.__code__.co_firstlineno - 1), function.__code__.co_filename, "exec"
-        ),
-        around,
-    )
+    ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
+    exec(compile(tree, function.__code__.co_filename, "exec"), around)
     return around[function.__name__]
 
 

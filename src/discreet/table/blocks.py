@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.sparse import starts_of
 from discreet.table.figures import Figures
 from discreet.table.grid import locate
 from discreet.table.space import AdditiveAxis, Space
@@ -249,7 +250,8 @@ def relations_of(
     blocks: Sequence[Block], grids: Sequence[IntArray], positions: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Return the equations of all blocks in compressed rows: every sum along every dimension."""
-    columns, lengths, signs = [], [], []
+    nothing = np.zeros(0, np.int64)
+    columns, lengths, signs = [nothing], [nothing], [nothing]
     for block, grid in zip(blocks, grids, strict=True):
         axes = list(block.axes.values())
         places = np.arange(positions.size) if len(grids) == 1 else locate(positions, grid)
@@ -265,11 +267,7 @@ def relations_of(
                 columns.append(rows.ravel())
                 lengths.append(np.full(rows.shape[0], rows.shape[1]))
                 signs.append(np.tile(np.array([1] + [-1] * len(children), np.int64), rows.shape[0]))
-    if not columns:
-        nothing = np.zeros(0, np.int64)
-        return np.zeros(1, np.int64), nothing, nothing
-    starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64)
-    return starts, np.concatenate(columns), np.concatenate(signs)
+    return starts_of(np.concatenate(lengths)), np.concatenate(columns), np.concatenate(signs)
 
 
 def _top(axis: AdditiveAxis) -> int:

@@ -267,9 +267,14 @@ class Figures(Copied):
         return tuple(kind.stated or (kind.spans and limit > 0) for kind in self.kinds)
 
     @property
+    def used(self) -> list[Kind]:
+        """The kinds that some figure is of."""
+        return [self.kinds[i] for i in np.unique(self.kind).tolist()]
+
+    @property
     def unsaid(self) -> bool:
         """Whether nothing says if a figure that is hidden can be 0."""
-        return any(self.kinds[i].unsaid for i in np.unique(self.kind).tolist())
+        return any(kind.unsaid for kind in self.used)
 
     @property
     def shows_zeros(self) -> bool:
@@ -299,10 +304,6 @@ class Figures(Copied):
         if not self.unsaid or not (self.shows_zeros if above_zero is None else above_zero):
             return self
         return replace(self, kinds=tuple(kind.above_zero() for kind in self.kinds))
-
-    def marked_as(self, mark: Kind) -> Figures:
-        """Return the figures with one meaning of all their marks."""
-        return replace(self, kinds=tuple(mark if kind.hidden else kind for kind in self.kinds))
 
     def telling(self) -> Figures:
         """Return the figures without sums of other figures, which add nothing unless a statistic divides by them.
@@ -354,7 +355,7 @@ class Figures(Copied):
 
     def __str__(self) -> str:
         spread = " × ".join(f"{name} ({len(labels)})" for name, labels in self.labels.items())
-        made = ", ".join(dict.fromkeys(kind.phrase for i, kind in enumerate(self.kinds) if (self.kind == i).any()))
+        made = ", ".join(dict.fromkeys(kind.phrase for kind in self.used))
         return f"{self.name}: {spread}, {len(self):,} figures, {int(self.hidden.sum()):,} hidden ({made})"
 
     __repr__ = __str__

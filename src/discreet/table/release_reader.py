@@ -135,7 +135,9 @@ def read_release(
     if sheet is None and header_row is None and (tables := published_tables(file)):
         with errors_of(file):
             _refuse_statistics(reading)
-            return _joined([release_from_arrow(one, json.loads(one.schema.metadata[b"discreet"])) for one in tables])
+            found = [release_from_arrow(one, json.loads(one.schema.metadata[b"discreet"])) for one in tables]
+            every = tuple(part for one in found for part in one.figures)
+            return found[0] if len(found) == 1 else replace(found[0], inner=None, figures=every)
     arrow, where = read_arrow_rows(file, encoding=encoding, delimiter=delimiter, sheet=sheet, header_row=header_row)
     # Figures call themselves by this name.
     reading["name"] = name = reading.get("name") or file.name
@@ -162,13 +164,6 @@ def _refuse_statistics(reading: ReleaseOptions) -> None:
             "this file says itself what it holds, and which statistics are in it; leave the definitions out "
             "(statistics=, --statistic), or name the published file (.csv)"
         )
-
-
-def _joined(tables: Sequence[Release]) -> Release:
-    """Return the release of all tables of a workbook."""
-    if len(tables) == 1:
-        return tables[0]
-    return replace(tables[0], inner=None, figures=tuple(part for one in tables for part in one.figures))
 
 
 def release_from_frame(frame: object, **reading: Unpack[ReleaseOptions]) -> Release:
@@ -198,7 +193,7 @@ def _release(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Release:
     known = {**(how.get("hierarchies") or {}), **(how.get("merged") or {})}
     groups = {name: {**sums.get(name, {}), **merged.get(name, {})} for name in {**sums, **merged} if name not in known}
     parts = [
-        one.marked_as(beside[one.measure]) if one.measure in beside else one
+        replace(one, kinds=tuple(beside.get(one.measure, kind) if kind.hidden else kind for kind in one.kinds))
         for one in _figures(arrow, where, how, groups)
     ]
     # A file says itself what its statistics are compared with: a category without a row is one that nobody is in.

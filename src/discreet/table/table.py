@@ -131,9 +131,12 @@ class Table(Frequencies):
         >>> Table.from_frame(long).to_array().tolist()
         [[3, 1], [0, 2]]
         """
-        from discreet.table.frames import frequencies_from_frame
+        from discreet.table.frames import frequencies_from_arrow, plain_columns
+        from discreet.table.roles import FIGURES
 
-        return cls.of(frequencies_from_frame(frame, **reading))
+        count, layout = reading.get("count", FIGURES[0]), reading.get("layout", "auto")
+        arrow, reading["layout"] = plain_columns(frame, count, layout, reading.get("dimensions"))
+        return cls.of(frequencies_from_arrow(arrow, lambda row: f"row {row}", **reading))
 
     def with_structural_zeros(self, combinations: object, **text: Unpack[TextOptions]) -> Table:
         """Declare combinations impossible.
