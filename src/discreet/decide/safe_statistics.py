@@ -81,7 +81,7 @@ class SafeStatistics(ReleasedStatistics):
     def _beside(self, release: Release) -> Release:
         plain = super().beside(release)
         held = any(one.threshold or not one.extremes for one in self.wanted.values())
-        if held or len(plain.parts()) != 1 or not _exact_or_hidden(plain.parts()[0]):
+        if held or len(plain.parts()) != 1 or not all(kind.exact or kind.hidden for kind in plain.parts()[0].used):
             return plain
         if any(one.statistics for one in release.parts()) and self._objections(release) is None:
             # The pattern was chosen with them.
@@ -198,15 +198,9 @@ def _codes(equations: Equations, part: Figures, at: IntArray) -> IntArray:
 
 def _held_back(part: Figures, column: StatisticColumn, wrong: set[tuple[int, ...]]) -> StatisticColumn:
     """Return a column without the statistics of cells at fault and of all cells on a line with them."""
-    keep = np.array([not _near(tuple(one), wrong) for one in column.codes.tolist()], bool)
-    shown = _shown(part, column)
-    keep |= shown
+    apart = (np.count_nonzero(column.codes != other, axis=1) > 1 for other in wrong)
+    keep = np.logical_and.reduce([np.ones(len(column), bool), *apart]) | _shown(part, column)
     return replace(column, codes=column.codes[keep], values=column.values[keep], printed=None)
-
-
-def _near(cell: tuple[int, ...], wrong: set[tuple[int, ...]]) -> bool:
-    """Say whether a cell differs from one at fault along one dimension at most."""
-    return any(sum(a != b for a, b in zip(cell, other, strict=True)) <= 1 for other in wrong)
 
 
 def _shown(part: Figures, column: StatisticColumn) -> BoolArray:
@@ -214,10 +208,6 @@ def _shown(part: Figures, column: StatisticColumn) -> BoolArray:
     (left,) = without_implied([replace(part, statistics=(column,))])
     kept = {tuple(one) for found in left.statistics for one in found.codes.tolist()}
     return np.array([tuple(one) not in kept for one in column.codes.tolist()], bool)
-
-
-def _exact_or_hidden(part: Figures) -> bool:
-    return all(part.kinds[i].exact or part.kinds[i].hidden for i in np.unique(part.kind).tolist())
 
 
 def with_safe(case: Case, effort: Effort) -> Case:

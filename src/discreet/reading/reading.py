@@ -12,6 +12,7 @@ from discreet.core.errors import RequestError, nearest
 from discreet.table.columns import Margins
 from discreet.table.hierarchy import TOTAL
 from discreet.table.roles import FIGURES, Layout
+from discreet.table.statistic import Definitions
 
 COLUMNS = ("contributor", "holding", "weight", "shadow", "missing", "outside", "negative")
 """Options for records only."""
@@ -54,8 +55,10 @@ class ReadingOptions(TypedDict, total=False):
     response: str | None
 
 
-class SearchOptions(ReadingOptions, WorkOptions):
-    """How an original is read, and how long its protection and its audit may take."""
+class SearchOptions(ReadingOptions, WorkOptions, total=False):
+    """How an original is read, how long its protection and its audit may take, and the statistics beside it."""
+
+    statistics: Definitions | str | Path
 
 
 class EstimateOptions(ReadingOptions, DrawOptions):

@@ -256,6 +256,7 @@ def joint_axis(name: str, tables: Sequence[Figures]) -> AdditiveAxis:
     The total of a table that covers a part of the dimension is a sum like any other. If all tables cover the same part,
     that part is the whole.
 
+    >>> from discreet.table.hierarchy import Hierarchy
     >>> east = Hierarchy.flat(["e1", "e2"]).as_part("East")
     >>> whole = Figures.from_array([5, 3, 1], {"x": ["w", "e1", "e2"]})
     >>> part = Figures.from_array([3, 1, 4], {"x": ["e1", "e2", "East"]}, hierarchies={"x": (east,)})

@@ -25,10 +25,6 @@ class Term:
     value: str
     release: str
 
-    def to_dict(self) -> dict[str, str]:
-        """Return plain data."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
 class LedgerFinding:
@@ -71,7 +67,7 @@ class LedgerFinding:
             "cause": self.cause,
             "reason": self.reason,
             "releases": list(self.releases),
-            "terms": [term.to_dict() for term in self.terms],
+            "terms": [dict(vars(term)) for term in self.terms],
             "subtraction": self.subtraction,
         }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import getpass
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -326,7 +326,10 @@ class Ledger:
         coming = [_described(one.release, one.title, None, **one.tags) for one in together]
         held = every if beside is None else _held(every, beside)
         held = (*held, *(replace(one, id=name) for name, one in zip(announced, coming, strict=True)))
-        revised = _revised(past.entries, _ids(every, revises))
+        revised = set(_ids(every, revises))
+        # What they revise themselves is revised, too.
+        while more := {n for one in revised for n in past.entries[one].revises if n in past.entries} - revised:
+            revised |= more
 
         def read(name: str) -> Release:
             return announced[name].release if name in announced else self._read(past.entries[name], past)
@@ -426,14 +429,6 @@ def _named(every: Sequence[Entry], name: str) -> Entry:
 def _ids(every: Sequence[Entry], names: str | Sequence[str]) -> tuple[str, ...]:
     """Return the ids of releases that are given by id or title."""
     return tuple(_named(every, name).id for name in ([names] if isinstance(names, str) else names) if name)
-
-
-def _revised(entries: Mapping[str, Entry], ids: Sequence[str]) -> set[str]:
-    """Return releases and everything that they revise, directly or not."""
-    found = set(ids)
-    while more := {name for one in found for name in entries[one].revises if name in entries} - found:
-        found |= more
-    return found
 
 
 def _held(every: Sequence[Entry], names: Sequence[str]) -> tuple[Entry, ...]:
