@@ -133,7 +133,7 @@ class Assessment(Recorded):
         with both_shown():
             evidence, audit, loss = self.evidence, self.evidence.audit, self.evidence.loss
             names = ("verdict", "law", "sentence", "counts", "published", "tables")
-            lost = {"utility": evidence.utility, "sentence": "" if loss is None else loss.sentence}
+            lost: dict[str, Json] = {"utility": evidence.utility, "sentence": "" if loss is None else loss.sentence}
             return {
                 "schema": SCHEMA,
                 "kind": "sample" if self.sample is not None else "assessment",
