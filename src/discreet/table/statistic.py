@@ -383,17 +383,13 @@ class StatisticColumn(Copied):
                 f"{self.name} is {odd / 10**self.decimals:g}, no multiple of {self.statistic.step} units of its last "
                 "decimal; correct one of them (step=)"
             )
-        if share and ((self.values < 0) | (self.values > share)).any() and not self._may_exceed:
-            wrong = int(self.values[(self.values < 0) | (self.values > share)][0])
+        wrong = (self.values < 0) | (self.values > share)
+        # Figures below the line that are another cell's need not contain those above it.
+        if share and wrong.any() and not any(self.statistic.over.values()):
             raise DataError(
-                f"{self.name} is {wrong / 10**self.decimals:g}, which is not a share of a whole; where it is a "
-                "ratio, say so (ratio, times=100)"
+                f"{self.name} is {int(self.values[wrong][0]) / 10**self.decimals:g}, which is not a share of a whole; "
+                "where it is a ratio, say so (ratio, times=100)"
             )
-
-    @property
-    def _may_exceed(self) -> bool:
-        """Whether the figures below the line need not contain those above it."""
-        return bool(self.statistic.over and any(self.statistic.over.values()))
 
     @property
     def admitted(self) -> Admitted:

@@ -59,6 +59,10 @@ class _Terms(NamedTuple):
     variable: IntArray
     factor: IntArray
 
+    def with_(self, other: _Terms) -> _Terms:
+        """Return these multiples and others."""
+        return _Terms(*(np.concatenate(both) for both in zip(self, other, strict=True)))
+
     def times(self, by: IntArray | int) -> _Terms:
         """Return multiples; every entry may have its own."""
         return self._replace(factor=self.factor * (by if isinstance(by, int) else by[self.entry]))
@@ -216,7 +220,10 @@ class MeasuredPositions:
             if statistic.constant is None and (statistic.threshold or statistic.kind in RATIOS):
                 found.append(self._line(part, column, number))
             if not statistic.extremes:
-                found += self._amid(part, column)
+                # Every entry is of some, and not of all: 0 and 100 per cent are not published.
+                above, below = self.above(part, column), self.below(part, column)
+                once = np.ones(len(column), np.int64)
+                found += [_Stated.of(terms, once, -1) for terms in (above, below.with_(above.times(-1)))]
         shares = {
             (self.measure(part, statistic.of), self.measure(part, statistic.per))
             for part, _, statistic in self._every()
@@ -235,8 +242,7 @@ class MeasuredPositions:
         above, constant = self.above(part, column), statistic.constant
         finer = 10**statistic.unit if statistic.of_values else 10**self.decimals
         if statistic.kind == "difference":
-            other = self.below(part, column).times(-1)
-            above = _Terms(*(np.concatenate(both) for both in zip(above, other, strict=True)))
+            above = above.with_(self.below(part, column).times(-1))
             below, by, fixed = None, 1, finer
         elif constant is not None:
             if constant <= 0:
@@ -249,8 +255,7 @@ class MeasuredPositions:
         for sign, end, open_ in ((1, ends.low, ends.open_low), (-1, ends.high, ends.open_high)):
             terms = above.times(sign * statistic.times * per * by)
             if below is not None:
-                line = below.times(-sign * (end + shift) * finer)
-                terms = _Terms(*(np.concatenate(both) for both in zip(terms, line, strict=True)))
+                terms = terms.with_(below.times(-sign * (end + shift) * finer))
             sides.append(_Stated.of(terms, open_ + sign * (end + shift) * fixed, number))
         return _joined(sides)
 
@@ -260,12 +265,6 @@ class MeasuredPositions:
         once = np.ones(figures.size, np.int64)
         least = once * max(column.statistic.threshold * 10**self.decimals, 1)
         return _Stated.of(_Terms(np.arange(figures.size), figures, once), least, number)._replace(row=first)
-
-    def _amid(self, part: Figures, column: StatisticColumn) -> list[_Stated]:
-        """Return that every entry is of some, and not of all: 0 and 100 per cent are not published."""
-        above, below = self.above(part, column), self.below(part, column)
-        rest = _Terms(*(np.concatenate(both) for both in zip(below, above.times(-1), strict=True)))
-        return [_Stated.of(terms, np.ones(len(column), np.int64), -1) for terms in (above, rest)]
 
     def _part_of(self, part: int, whole: int) -> _Stated:
         """Return that one measure is a part of another in every cell."""
