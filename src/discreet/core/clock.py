@@ -14,6 +14,20 @@ import numpy as np
 
 from discreet.core.errors import LimitError, RequestError
 
+SHARE, SECONDS = 0.15, 1.5
+"""The grace after a time limit is this share of the limit, or these seconds: whichever is more."""
+
+
+def grace(seconds: float) -> float:
+    """Return how many seconds after a given time limit all work is over.
+
+    Work in progress takes a moment to notice that the limit has passed, and its results must be audited.
+
+    >>> grace(5.0), grace(100.0)
+    (1.5, 15.0)
+    """
+    return max(SHARE * seconds, SECONDS)
+
 
 class Clock:
     """Time until a deadline, a moment on the monotonic clock; ``rung[0]`` is 1 once it has passed.

@@ -18,9 +18,8 @@ import numpy as np
 from discreet.auditing.audit import audit
 from discreet.auditing.findings import RANK
 from discreet.auditing.limits import Level, Limits
-from discreet.core.clock import Clock
-from discreet.core.errors import DiscreetError, LimitError, RequestError, nearest
-from discreet.core.grace import grace
+from discreet.core.clock import Clock, grace
+from discreet.core.errors import DiscreetError, LimitError, RequestError, require
 from discreet.core.json_types import Json
 from discreet.core.numerics import index_ranges
 from discreet.core.progress import Progress
@@ -158,8 +157,7 @@ def suppress(
     for name in rest:
         if name in EXAMPLES:
             raise RequestError(f"{name} is a rule, not an option; give it as a text, rules={EXAMPLES[name]!r}")
-        if name not in known:
-            raise RequestError(f"there is no option {name!r}; {nearest(name, known)}")
+        require([name], known, "there is no option")
     method = Suppression(rules, **rest)
     first, *others = open_originals(originals, reading)
     return certify(method, [first, *others] if others else first, form=form, workers=workers, progress=progress)

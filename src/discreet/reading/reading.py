@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from discreet.core.effort import DrawOptions, WorkOptions
-from discreet.core.errors import RequestError, nearest
+from discreet.core.errors import require
 from discreet.table.columns import Margins
 from discreet.table.hierarchy import TOTAL
 from discreet.table.roles import FIGURES, Layout
@@ -132,10 +132,7 @@ class Reading:
         >>> Reading.of({"by": ["area"], "value": None}).said()
         {'by': ['area']}
         """
-        known = [item.name for item in fields(cls)]
-        for name in given:
-            if name not in known:
-                raise RequestError(f"there is no option {name!r}; {nearest(name, known)}")
+        require(given, [item.name for item in fields(cls)], "there is no option")
         return cls(**{name: value for name, value in given.items() if value is not None or name == "total"})
 
     @classmethod
