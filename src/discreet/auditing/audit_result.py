@@ -16,7 +16,7 @@ from discreet.core.errors import with_arguments
 from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.numerics import IntArray, disclosure_risk
-from discreet.core.text import at_least, at_most, columns, finite, html_table, number_text
+from discreet.core.text import Shown, at_least, at_most, columns, finite, html_table, number_text
 
 LARGEST = 10**1000
 """Numbers of tables are reported in full below this; their logarithm always is."""
@@ -101,7 +101,7 @@ class CellAudit:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit:
+class Audit(Shown):
     """The verdict on what is published, and every figure behind it, the worst first.
 
     ``findings`` holds the figures in columns; ``cells`` turns each into an object on request. ``criterion`` says what
@@ -256,8 +256,6 @@ class Audit:
         head = [f"Audit: {self.verdict}", self.sentence, str(self.criterion), LAWS[self.law].text]
         header, *rows = self.table(10)
         return with_arguments("\n".join([*head, columns(header, rows), *proofs]))
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         import html

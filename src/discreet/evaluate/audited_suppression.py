@@ -25,6 +25,7 @@ from discreet.core.numerics import index_ranges
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.core.sparse import starts_of
+from discreet.core.text import Shown
 from discreet.evaluate.forms import Form, check_form, show_as
 from discreet.feasible.candidates import Candidates
 from discreet.protect.base import Original, Protected
@@ -49,7 +50,7 @@ class UnsafeError(DiscreetError):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Suppressed:
+class Suppressed(Shown):
     """A release whose suppressed cells were audited and found safe, with the pattern behind it.
 
     The pattern and the audit are for the agency; ``release`` is what is published.
@@ -82,8 +83,6 @@ class Suppressed:
 
     def __str__(self) -> str:
         return self.sentence
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return self.protected._repr_html_()

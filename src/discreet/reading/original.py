@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.progress import Progress
@@ -18,6 +20,7 @@ from discreet.table.hierarchy import Hierarchy, Prefixes, part_tree
 from discreet.table.roles import FIGURES, PUBLISHED_AS
 from discreet.table.tabulation import Tabulation
 
+Made = TypeVar("Made")
 FRAMES = ("pandas", "polars", "pyarrow")
 """Libraries whose frames are known."""
 
@@ -321,3 +324,22 @@ def _trees(table: Table, name: str, given: object, total: str) -> list[Hierarchy
     found = trees_of(given, total)
     known = list(table.dimensions[table.axis(name)].categories) if name in table.names else []
     return [one.over(known, total) if isinstance(one, Prefixes) else one for one in found]
+
+
+def reads_original(function: Callable[..., Made]) -> Callable[..., Made]:
+    """Let a function take files and frames in place of its first argument, and how they are read by name.
+
+    What has a name of the function's own parameters is for the function; anything but a file or frame is handed on.
+    """
+    own = tuple(inspect.signature(function).parameters)
+
+    @wraps(function)
+    def read(original: object, *given: object, **options: object) -> Made:
+        reading, rest = Reading.among(options, own)
+        if isinstance(original, list | tuple) and any(map(is_read, original)):
+            return function(open_originals(original, reading), *given, **rest)
+        if is_read(original) or reading.said():
+            original = open_original(original, reading).published()
+        return function(original, *given, **rest)
+
+    return read

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.errors import RequestError
 from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.text import columns, html_table
+from discreet.core.text import Shown, columns, html_table
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
 from discreet.rules.cell_figures import CellFigures, cell_figures
@@ -24,7 +24,7 @@ Combine: TypeAlias = Literal["any", "all"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sensitivity:
+class Sensitivity(Shown):
     """The sensitive cells of a tabulation under one or several rules.
 
     ``findings`` holds what each rule found in every cell; ``sensitive`` combines them. ``lower`` and ``upper`` are the
@@ -151,8 +151,6 @@ class Sensitivity:
             return head
         more = len(self.cells) - len(rows)
         return f"{head}\n{columns(self._header, rows, left=4)}" + (f"\n… and {more:,} more" if more > 0 else "")
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return html_table(self._header, self.rows(), left=4, caption=self.sentence)

@@ -15,6 +15,7 @@ from typing import Literal, TypeAlias
 from discreet.core.files import write_text
 from discreet.core.json_types import Json
 from discreet.core.progress import Progress
+from discreet.core.text import Shown
 
 Section: TypeAlias = tuple[str, list[str], list[list[str]]]
 """A further table of a report: its title, header and rows."""
@@ -115,7 +116,7 @@ class PaperComparison:
 
 
 @dataclass(frozen=True, repr=False)
-class Study:
+class Study(Shown):
     """A paper's study, replayed.
 
     Attributes:
@@ -177,8 +178,6 @@ class Study:
     def __str__(self) -> str:
         """Return the outcome in words."""
         return f"{self.title}\n{self.sentence}"
-
-    __repr__ = __str__
 
     def to_markdown(self) -> str:
         """Return the report: outcome, remarks, every number."""

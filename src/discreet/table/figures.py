@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import DataError, RequestError, nearest, require
 from discreet.core.numerics import BoolArray, IntArray, first_true
-from discreet.core.text import decimal_text, html_table
+from discreet.core.text import Shown, decimal_text, html_table
 from discreet.table.axis import Axis
 from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Copied, locate, repeated
@@ -46,7 +46,7 @@ class LaidOut(FigureOptions, total=False):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Figures(Copied):
+class Figures(Copied, Shown):
     """One published table: a row per figure, margins and subtotals among them.
 
     A figure's cell is a label along each dimension: a category, a node of a hierarchy, or the total code. Values are
@@ -357,8 +357,6 @@ class Figures(Copied):
         spread = " × ".join(f"{name} ({len(labels)})" for name, labels in self.labels.items())
         made = ", ".join(dict.fromkeys(kind.phrase for kind in self.used))
         return f"{self.name}: {spread}, {len(self):,} figures, {int(self.hidden.sum()):,} hidden ({made})"
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Return the figures as a cross-table where they fit, and the first of them as a list otherwise."""

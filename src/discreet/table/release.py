@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from discreet.core.errors import DataError, RequestError
-from discreet.core.text import settings_text
+from discreet.core.text import Shown, settings_text
 from discreet.table.figures import Figures
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import Copied
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 TRIAL = "This is a trial, not for publication"
 
 
-@dataclass(frozen=True)
-class Release(Copied):
+@dataclass(frozen=True, repr=False)
+class Release(Copied, Shown):
     """Published figures and the name and parameters of the method that made them.
 
     It holds no original value and no seed: somebody who knows the method and the seed could undo a random
@@ -146,8 +146,6 @@ class Release(Copied):
         shown = [str(part) for part in (self.inner, *self.figures) if part is not None]
         head = f"Release by {self.method}{f' ({self._made})' if self._made else ''}"
         return "\n".join([*([TRIAL] if self.trial else []), head, *shown])
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         import html

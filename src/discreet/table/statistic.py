@@ -18,7 +18,7 @@ import numpy as np
 from discreet.core.errors import DataError, DiscreetError, RequestError, nearest, require
 from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray, IntArray
-from discreet.core.text import decimal_text
+from discreet.core.text import Shown, decimal_text
 from discreet.table.grid import Copied
 
 LINEAR = {
@@ -75,8 +75,8 @@ def admitted(printed: IntArray, rounding: str, step: IntArray | int = 1) -> Admi
     return Admitted(low, high, whole, whole)
 
 
-@dataclass(frozen=True)
-class Statistic(Copied):
+@dataclass(frozen=True, repr=False)
+class Statistic(Copied, Shown):
     """The definition of a column of statistics: its kind, what it is computed from, and how it was rounded.
 
     Attributes:
@@ -341,15 +341,13 @@ class Statistic(Copied):
         made += ", made of published figures" if self.made_of == "figures" else ""
         return text + rounding.get(self.rounding, f", rounded {self.rounding}") + made
 
-    __repr__ = __str__
-
 
 def _plain(value: object) -> Any:
     return value.strip() if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StatisticColumn(Copied):
+class StatisticColumn(Copied, Shown):
     """The statistics of one kind beside a table: a row for each that is shown, with its cell.
 
     ``codes`` are those of the table's labels. ``values`` are in units of the last decimal; ``printed`` says to how many
@@ -430,8 +428,6 @@ class StatisticColumn(Copied):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.statistic}, {len(self):,} shown"
-
-    __repr__ = __str__
 
 
 Definitions: TypeAlias = Mapping[str, object] | Sequence[str] | None

@@ -250,7 +250,12 @@ class MeasuredPositions:
             below, by, fixed = None, constant.denominator, constant.numerator * finer
         else:
             below, by, fixed = self.below(part, column), 1 if statistic.of_values else finer, 0
-        _check_size(column, [statistic.times * per * by, *(int(np.abs(end).max()) + shift for end in ends[:2])], finer)
+        factors = [statistic.times * per * by, *(int(np.abs(end).max()) + shift for end in ends[:2])]
+        if max(factors) * finer >= LARGEST / 2**20:
+            raise LimitError(
+                f"{column.name} has {column.decimals} decimals and is multiplied by {statistic.times}: its equations "
+                "do not fit into 64 bits; round it, or give smaller units"
+            )
         sides = []
         for sign, end, open_ in ((1, ends.low, ends.open_low), (-1, ends.high, ends.open_high)):
             terms = above.times(sign * statistic.times * per * by)
@@ -349,11 +354,3 @@ def _gathered(several: Sequence[_Stated]) -> Inequalities:
 def _cell(part: Figures, column: StatisticColumn, row: int) -> str:
     pairs = zip(part.labels.items(), column.codes[row].tolist(), strict=True)
     return ", ".join(f"{name}={labels[code]}" for (name, labels), code in pairs)
-
-
-def _check_size(column: StatisticColumn, factors: Sequence[int], finer: int) -> None:
-    if max(factors) * finer >= LARGEST / 2**20:
-        raise LimitError(
-            f"{column.name} has {column.decimals} decimals and is multiplied by {column.statistic.times}: its "
-            "equations do not fit into 64 bits; round it, or give smaller units"
-        )

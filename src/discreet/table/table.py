@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError
-from discreet.core.text import columns, html_table
+from discreet.core.text import Shown, columns, html_table
 from discreet.table.counts import whole_counts
 from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Dimension, grid_of
@@ -25,7 +25,7 @@ Label = TypeVar("Label")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Table(Frequencies):
+class Table(Frequencies, Shown):
     """A frequency table of any number of dimensions; immutable.
 
     Only non-empty cells are stored, as sorted positions in row-major order (the last dimension runs fastest)
@@ -217,8 +217,6 @@ class Table(Frequencies):
 
     def __str__(self) -> str:
         return f"{self.headline}\n{columns(*self._preview())}"
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return html_table(*self._preview(), caption=self.headline)

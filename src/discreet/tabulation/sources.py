@@ -75,11 +75,21 @@ def source_of(
         kind = kinds.pop()
         assert kind is not None
         if kind == "database":
-            return Source(kind, paths, query=_selection(paths, table, query))
+            if len(paths) > 1:
+                raise RequestError("records come from one database at a time; name one")
+            if (table is None) == (query is None):
+                named = "name a table (table=, --table) or a query (query=, --query)"
+                raise RequestError(f"{paths[0]} is a database: {named}")
+            return Source(kind, paths, query=query if query is not None else f'SELECT * FROM "{table}"')
         if table is not None or query is not None:
             raise RequestError(f"{paths[0]} is not a database; table and query belong to a .duckdb file")
         for path in paths:
-            _check_readable(path)
+            try:
+                with path.open("rb") as stream:
+                    if not stream.read(HEAD).strip():
+                        raise DataError(f"{path} is empty; there is nothing to tabulate")
+            except OSError as error:
+                raise RequestError(f"{path} cannot be read ({error.strerror}); check its permissions") from None
         return Source(kind, paths, encoding=encoding, delimiter=delimiter, decimal=decimal)
     home = type(records).__module__.split(".")[0]
     if home == "pyspark":
@@ -108,23 +118,6 @@ def _files(given: Sequence[str | Path]) -> tuple[Path, ...]:
                 raise RequestError(f"{path} does not exist; check the name and the folder")
         found += inside
     return tuple(found)
-
-
-def _selection(paths: tuple[Path, ...], table: str | None, query: str | None) -> str:
-    if len(paths) > 1:
-        raise RequestError("records come from one database at a time; name one")
-    if (table is None) == (query is None):
-        raise RequestError(f"{paths[0]} is a database: name a table (table=, --table) or a query (query=, --query)")
-    return query if query is not None else f'SELECT * FROM "{table}"'
-
-
-def _check_readable(path: Path) -> None:
-    try:
-        with path.open("rb") as stream:
-            if not stream.read(HEAD).strip():
-                raise DataError(f"{path} is empty; there is nothing to tabulate")
-    except OSError as error:
-        raise RequestError(f"{path} cannot be read ({error.strerror}); check its permissions") from None
 
 
 # --- CSV --------------------------------------------------------------------------------------------------

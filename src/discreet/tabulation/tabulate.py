@@ -16,7 +16,7 @@ from discreet.table.counts import numpy_from_arrow
 from discreet.table.hierarchy import TOTAL, Hierarchy, Prefixes
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Respondents, respondents_of
-from discreet.tabulation.blanks_around import refuse_padded_codes
+from discreet.tabulation.blanks_around import refuse_padded
 from discreet.tabulation.engine import ENGINES
 from discreet.tabulation.plan import Plan, make_plan
 from discreet.tabulation.sources import Source, source_of
@@ -167,7 +167,9 @@ def _tabulated(records: Any, by: TableSpec | By, options: dict[str, Any]) -> tup
         labels = session.labels()
         if not labels[0]:
             raise DataError(f"{source.shown}: there are no records to tabulate; check the file, and what was left out")
-        refuse_padded_codes(source.shown, spec, labels)
+        for dimension, keys in zip(spec.dimensions, labels, strict=True):
+            for j, column in enumerate(dimension.columns):
+                refuse_padded(source.shown, column, (key[j] for key in keys))
         plan = make_plan(spec, labels, session.place)
         columns = session.cells(plan)
         named = session.respondents(plan) if spec.contributor is not None else None

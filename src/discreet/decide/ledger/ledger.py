@@ -14,7 +14,8 @@ from discreet.core.clock import Clock
 from discreet.core.effort import Effort, WorkOptions
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
-from discreet.decide.ledger.check_result import LedgerCheck
+from discreet.core.text import Shown
+from discreet.decide.ledger.check_result import LedgerCheck, Verification
 from discreet.decide.ledger.entry import Entry
 from discreet.decide.ledger.history import History, Stored, addition, event, read_key, said_of
 from discreet.decide.ledger.joined_tables import refuse_contradiction
@@ -22,7 +23,6 @@ from discreet.decide.ledger.packing import compressed, decompressed, digest, pac
 from discreet.decide.ledger.release_check import ReleaseCheck, Shelf
 from discreet.decide.ledger.settings import CheckOptions, Settings, Tags
 from discreet.decide.ledger.store import WAIT, Originals, Store
-from discreet.decide.ledger.verification import Verification
 from discreet.decide.policy import Policy
 from discreet.reading.published import open_release
 from discreet.table.release import Release
@@ -40,7 +40,7 @@ class Announced:
     tags: Tags
 
 
-class Ledger:
+class Ledger(Shown):
     """An embedded database of what has been published, and the check of a new release against all of it.
 
     It holds published figures only: nothing in it is confidential. Originals can be kept beside it, in a folder that
@@ -364,8 +364,6 @@ class Ledger:
     def __str__(self) -> str:
         """Say how much the ledger holds."""
         return f"Ledger {self.path}: {len(self):,} releases"
-
-    __repr__ = __str__
 
 
 def _described(

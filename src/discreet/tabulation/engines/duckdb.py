@@ -58,7 +58,10 @@ class DuckDbSession(EngineSession):
             self._make_rows(repeated)
             self.figures = self.sql.figures()
             self._run(self.sql.base(self.figures))
-            self._check_finite()
+            # NaN is not revealed by the statistics of a Parquet file.
+            for column, alias in self.figures.sums.items():
+                if not np.isfinite(self._one(f"SELECT coalesce(fsum({alias}), 0) FROM base")[0]):
+                    self._refuse_infinite(column)
         except BaseException:
             self.close()
             raise
@@ -185,12 +188,6 @@ class DuckDbSession(EngineSession):
         place = self._place(f"NOT isfinite({self.input.number(column)})")
         raise DataError(f"{place}: {column!r} is not a finite number; correct it")
 
-    def _check_finite(self) -> None:
-        """Refuse NaN, which the statistics of a Parquet file do not reveal."""
-        for column, alias in self.figures.sums.items():
-            if not np.isfinite(self._one(f"SELECT coalesce(fsum({alias}), 0) FROM base")[0]):
-                self._refuse_infinite(column)
-
     def _place(self, condition: str) -> str:
         return str(self._ask(lambda: self.input.place(condition)))
 
@@ -204,13 +201,6 @@ class DuckDbSession(EngineSession):
             other = f"'c' || CAST({quoted(spec.contributor)} AS VARCHAR)" if spec.contributor is not None else "NULL"
             keys["holding"] = f"coalesce('h' || {text_of(quoted(spec.holding))}, {other})"
         return keys
-
-    def _respondent(self) -> str:
-        """Return the expression of whose a record is: the holding's if there is one, or the contributor's."""
-        own = f"CAST({quoted(str(self.spec.contributor))} AS VARCHAR)"
-        if self.spec.holding is None:
-            return own
-        return f"coalesce('holding ' || {text_of(quoted(self.spec.holding))}, {own})"
 
     def _repeated(self) -> list[str]:
         """Note the units of several records, and return the levels that have some."""
@@ -251,7 +241,10 @@ class DuckDbSession(EngineSession):
         keys = self._keys()
         columns += [f"{keys[level]} AS k{LEVELS[level]}" for level in repeated]
         if spec.contributor is not None:
-            columns.append(f"{self._respondent()} AS ku")
+            # Whose a record is: the holding's if there is one, or the contributor's.
+            own = f"CAST({quoted(spec.contributor)} AS VARCHAR)"
+            held = None if spec.holding is None else f"coalesce('holding ' || {text_of(quoted(spec.holding))}, {own})"
+            columns.append(f"{held or own} AS ku")
         rows = f"SELECT {', '.join(columns)} FROM src{self._where}"
         if repeated:
             flags = ", ".join(f"repeated_{LEVELS[level]}.k IS NOT NULL AS f{LEVELS[level]}" for level in repeated)
