@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -169,12 +168,15 @@ def alone(
         where = single.rows_of(part)[rows]
         note(equations.rows_of(part)[rows], bound(single, where), where, 10 ** (equations.decimals - part.decimals))
     crossed, none = asked[asked < equations.positions.size], np.zeros(0, np.int64)
-    nothing: Any = {"values": none, "kind": none, "upper": None, "absent": "unpublished"}
     if crossing and crossed.size and equations.positions.size <= MOST:
         for part in parts:
             if len(part):
                 # The others keep their dimensions, and have no figures.
-                bare = (replace(other, codes=other.codes[:0], **nothing) for other in parts if other is not part)
+                bare = [
+                    replace(other, codes=other.codes[:0], values=none, kind=none, upper=None, absent="unpublished")
+                    for other in parts
+                    if other is not part
+                ]
                 single = equations_of([part, *bare], about=crossing, least=least, most=most, asked={})
                 where = single.locate(equations.space.translate(equations.positions[crossed], single.space))
                 note(crossed[where >= 0], bound(single, where[where >= 0]), where[where >= 0],

@@ -11,12 +11,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from discreet.core.errors import DataError, DiscreetError, RequestError, nearest, require
-from discreet.core.json_types import Json
+from discreet.core.json_types import Json, JsonObject
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.text import Shown, decimal_text
 from discreet.table.grid import Copied
@@ -224,7 +224,7 @@ class Statistic(Copied, Shown):
     def of_text(cls, text: str) -> Statistic:
         """Return the statistic that a text defines: ``percentage, over=sex, rounding=down``."""
         kind, *rest = (item.strip() for item in text.split(","))
-        given: dict[str, Any] = {"kind": kind}
+        given = {"kind": kind}
         for item in rest:
             key, equals, value = (part.strip() for part in item.partition("="))
             if not equals or not value:
@@ -233,7 +233,7 @@ class Statistic(Copied, Shown):
         return cls.of_data(given)
 
     @classmethod
-    def of_data(cls, data: Mapping[str, Any]) -> Statistic:
+    def of_data(cls, data: JsonObject) -> Statistic:
         """Return the statistic that plain data define, numbers and lists as texts or as they are."""
         given = dict(data)
         if "range" in given:
@@ -263,7 +263,8 @@ class Statistic(Copied, Shown):
             raise RequestError(
                 f"times, decimals and unit of a statistic are integers; {dict(data)} has others"
             ) from None
-        return cls(**{key: value if key in ("over", "share") else _plain(value) for key, value in given.items()})
+        given |= {key: value.strip() for key, value in given.items() if isinstance(value, str)}
+        return cls(**given)
 
     def ratio(self, above: int, below: int | None, decimals: int) -> Fraction | None:
         """Return the statistic of figures in units of their last decimal; None where it is not defined."""
@@ -293,7 +294,7 @@ class Statistic(Copied, Shown):
 
     def to_dict(self) -> dict[str, Json]:
         """Return what is said, as plain data."""
-        said: dict[str, Any] = {}
+        said: dict[str, Json] = {}
         for item in fields(self):
             value = getattr(self, item.name)
             if item.name == "over":
@@ -340,10 +341,6 @@ class Statistic(Copied, Shown):
         made = f", to multiples of {self.step}" if self.step > 1 else ""
         made += ", made of published figures" if self.made_of == "figures" else ""
         return text + rounding.get(self.rounding, f", rounded {self.rounding}") + made
-
-
-def _plain(value: object) -> Any:
-    return value.strip() if isinstance(value, str) else value
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -411,7 +408,7 @@ class StatisticColumn(Copied, Shown):
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> StatisticColumn:
+    def from_dict(cls, data: JsonObject) -> StatisticColumn:
         """Return what :meth:`to_dict` wrote."""
         values, statistic = np.array(data["values"], np.int64), Statistic.of_data(data["statistic"])
         codes = np.array(data["codes"], np.int64).reshape(-1, values.size).T

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 CHUNK = 30_000
 """The most characters of a note in one cell; a cell holds 32,767."""
 MOST_ROWS, MOST_COLUMNS, LONGEST = 2**20, 2**14, 32_000
+"""The rows and columns that a sheet has, and the characters of a text, of which a cell holds 32,767."""
 Lines: TypeAlias = list[list[object]]
 HEAD = 4
 """The row in which the header of a table begins."""
