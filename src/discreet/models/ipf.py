@@ -142,10 +142,18 @@ def fit(
         if max(gaps) <= tolerance:
             return Fitted(values, iteration, max(gaps))
         if iteration == _PATIENCE and np.count_nonzero(values) <= _LARGEST_PROGRAM:
-            _empty_what_must_be(values, steps, labels[int(np.argmax(gaps))])
-    worst = int(np.argmax(gaps))
+            # The fit would never empty the cells that no table with these margins fills.
+            wanted = [(step.axes, step.target.reshape([values.shape[i] for i in step.axes])) for step in steps]
+            possible = fillable(values > 0, wanted)
+            if not possible.any():
+                worst = labels[int(np.argmax(gaps))]
+                raise InfeasibleError(
+                    f"no table without negative cells has all these margins; margin {worst} contradicts the others most"
+                )
+            values[~possible] = 0.0
+    at = int(np.argmax(gaps))
     raise LimitError(
-        f"margin {labels[worst]} is still off by {gaps[worst]:.3g} of its figure after {max_iterations:,} "
+        f"margin {labels[at]} is still off by {gaps[at]:.3g} of its figure after {max_iterations:,} "
         f"cycles, more than the tolerance {tolerance:.3g}; allow more cycles or a larger tolerance, "
         "or fit fewer margins"
     )
@@ -168,17 +176,6 @@ def _steps(shape: tuple[int, ...], margins: Sequence[Margin]) -> list[_Step]:
                 "margins of one table have the same total"
             )
     return steps
-
-
-def _empty_what_must_be(values: FloatArray, steps: Sequence[_Step], worst: str) -> None:
-    """Set to 0, in place, the cells that no table with these margins fills; the fit would never get there."""
-    margins = [(step.axes, step.target.reshape([values.shape[axis] for axis in step.axes])) for step in steps]
-    possible = fillable(values > 0, margins)
-    if not possible.any():
-        raise InfeasibleError(
-            f"no table without negative cells has all these margins; margin {worst} contradicts the others most"
-        )
-    values[~possible] = 0.0
 
 
 def _label(axes: tuple[int, ...], names: Sequence[str] | None) -> str:

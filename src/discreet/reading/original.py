@@ -207,19 +207,15 @@ def _opened(source: Any, how: Reading, about: Mapping[str, Any], progress: Progr
     except (DataError, RequestError) as error:
         if any(key in said for key in (*TABLES, "parts")):
             raise
-        return _guessed(source, how, about, error, progress)
+        # What is not a table may be records, if its rows can be nothing else.
+        from discreet.reading.record_guess import columns_of_records, note_of
+        from discreet.table.frames import to_arrow
+
+        arrow = read_arrow(source, **how.text) if isinstance(source, Path) else to_arrow(source)
+        by = columns_of_records(arrow, str(source) if isinstance(source, Path) else "the frame", error)
+        made = _tabulated(source, replace(how, by=by), progress)
+        return replace(made, **{**about, "said": {**said, "by": by}, "note": note_of(by)})
     return replace(_grouped(table, how, tops), **about)
-
-
-def _guessed(source: Any, how: Reading, about: Mapping[str, Any], error: Any, progress: Progress | None) -> Opened:
-    """Count the rows of what is not a table, if they can only be records; otherwise say why it is not a table."""
-    from discreet.reading.record_guess import columns_of_records, note_of
-    from discreet.table.frames import to_arrow
-
-    arrow = read_arrow(source, **how.text) if isinstance(source, Path) else to_arrow(source)
-    by = columns_of_records(arrow, str(source) if isinstance(source, Path) else "the frame", error)
-    made = _tabulated(source, replace(how, by=by), progress)
-    return replace(made, **{**about, "said": {**how.said(), "by": by}, "note": note_of(by)})
 
 
 def _tabulated(records: object, how: Reading, progress: Progress | None) -> Opened:

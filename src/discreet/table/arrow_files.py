@@ -371,7 +371,12 @@ def write_csv(arrow: pa.Table, file: Path, *, private: bool = False, formulas: F
     import pyarrow.csv as pcsv
 
     if formulas == "defuse":
-        arrow = _defused(arrow)
+        columns = []
+        for column in arrow.columns:
+            if pa.types.is_dictionary(column.type):
+                column = column.cast(column.type.value_type)
+            columns.append(pc.replace_substring_regex(column, RUNS, "'\\1") if is_text(column.type) else column)
+        arrow = pa.Table.from_arrays(columns, names=[defused(name) for name in arrow.column_names])
     quoting = pcsv.WriteOptions(quoting_style="needed", quoting_header="needed")
     write_whole(file, lambda temporary: pcsv.write_csv(arrow, temporary, quoting), private=private)
 
@@ -383,18 +388,6 @@ def write_parquet(arrow: pa.Table, file: Path, note: Mapping[str, object], *, pr
     noted = arrow.replace_schema_metadata({b"discreet": json.dumps(note, default=plain_item).encode()})
     # Pages carry checksums: a bit that flips on a disk is noticed.
     write_whole(file, lambda part: pq.write_table(noted, part, write_page_checksum=True), private=private)
-
-
-def _defused(arrow: pa.Table) -> pa.Table:
-    """Return columns with an apostrophe before every text that a spreadsheet would run."""
-    columns = []
-    for column in arrow.columns:
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        if is_text(column.type):
-            column = pc.replace_substring_regex(column, RUNS, "'\\1")
-        columns.append(column)
-    return pa.Table.from_arrays(columns, names=[defused(name) for name in arrow.column_names])
 
 
 def plain_item(item: object) -> object:

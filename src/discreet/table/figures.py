@@ -393,7 +393,18 @@ def units_of(tabulation: Tabulation, response: str | None = None) -> tuple[IntAr
     if largest >= 2**62:
         raise DataError(f"a sum of {chosen.name} is {largest:.3g} units of its last decimal, too large; round it")
     units = np.rint(chosen.sums * 10 ** (MOST_DECIMALS if decimals is None else decimals)).astype(np.int64)
-    return (_adding_up(tabulation, units), MOST_DECIMALS) if decimals is None else (units, decimals)
+    if decimals is not None:
+        return units, decimals
+    # Amounts were rounded to the last decimal: margins are the sums of what is in them. Those that are further off than
+    # rounding explains stay as they are, and are refused where they are used.
+    found = units.copy()
+    for _, _, rows, slot in families_of(tabulation):
+        sums = np.zeros_like(found)
+        np.add.at(sums, slot, found[rows])
+        times = np.bincount(slot, minlength=found.size)
+        summed = (times > 0) & (np.abs(sums - units) <= len(tabulation))
+        found[summed] = sums[summed]
+    return found, MOST_DECIMALS
 
 
 def families_of(tabulation: Tabulation) -> Iterator[tuple[Axis, int, IntArray, IntArray]]:
@@ -407,21 +418,6 @@ def families_of(tabulation: Tabulation) -> Iterator[tuple[Axis, int, IntArray, I
             rows = np.flatnonzero(np.isin(codes, children))
             slot = locate(tabulation.cells, tabulation.grid.moved(tabulation.cells[rows], number, parent))
             yield axis, children.size, rows[slot >= 0], slot[slot >= 0]
-
-
-def _adding_up(tabulation: Tabulation, units: IntArray) -> IntArray:
-    """Return amounts that were rounded to the last decimal with margins that are the sums of what is in them.
-
-    Margins that are further off than rounding explains stay as they are, and are refused where they are used.
-    """
-    found = units.copy()
-    for _, _, rows, slot in families_of(tabulation):
-        sums = np.zeros_like(found)
-        np.add.at(sums, slot, found[rows])
-        times = np.bincount(slot, minlength=found.size)
-        near = (times > 0) & (np.abs(sums - units) <= len(tabulation))
-        found[near] = sums[near]
-    return found
 
 
 def decimal_texts(values: IntArray, decimals: int) -> npt.NDArray[np.str_]:

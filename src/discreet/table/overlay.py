@@ -75,20 +75,17 @@ class Overlay:
         first = (self.source[at] < 0) | (shown & (self.lower[at] == self.upper[at]) & (values == self.lower[at]))
         self.source[at[first]], self.row[at[first]] = number, np.flatnonzero(first)
         if covered(part, self.parts):
-            self._left_out(part)
+            # Of a table of a part, nobody is in categories that its hierarchies omit.
+            axes = {axis.name: axis for axis in self.space.axes if axis.name in part.names}
+            inside = {name: axis.under[axis.top(part)] for name, axis in axes.items()}
+            for name, axis in axes.items():
+                codes = {code for tree in part.hierarchies.get(name, ()) for code in tree.codes[1:]}
+                left = inside[name].difference(*(axis.under[axis.code(code)] for code in codes)) if codes else ()
+                if left:
+                    labels = {other: sorted(left if other == name else found) for other, found in inside.items()}
+                    self._clear(part, locate(self.positions, self.space.cross(labels)))
         if part.absent == "empty":
             self._clear(part, locate(self.positions, left_empty(self.space, self.positions, part, at)))
-
-    def _left_out(self, part: Figures) -> None:
-        """For a table of a part, take categories that its hierarchies omit as empty: nobody of the part is in them."""
-        axes = {axis.name: axis for axis in self.space.axes if axis.name in part.names}
-        inside = {name: axis.under[axis.top(part)] for name, axis in axes.items()}
-        for name, axis in axes.items():
-            codes = {code for tree in part.hierarchies.get(name, ()) for code in tree.codes[1:]}
-            left = inside[name].difference(*(axis.under[axis.code(code)] for code in codes)) if codes else ()
-            if left:
-                labels = {other: sorted(left if other == name else found) for other, found in inside.items()}
-                self._clear(part, locate(self.positions, self.space.cross(labels)))
 
     def _clear(self, part: Figures, missing: IntArray) -> None:
         """Record that a table has nobody at some positions, as far as these are stated."""

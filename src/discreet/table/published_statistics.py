@@ -145,7 +145,11 @@ def _computed(part: Figures, others: Sequence[Figures], name: str, statistic: St
     decimals = 1 if statistic.decimals in (None, PRINTED) else int(statistic.decimals or 0)
     made_of = "values" if all(kind.exact or kind.hidden for kind in part.used) else "figures"
     statistic = replace(statistic, decimals=decimals, made_of=made_of)
-    rows = np.flatnonzero(_stands(part, statistic))
+    rows = np.arange(len(part))
+    if statistic.along and statistic.along in part.names:
+        # Not for totals, and of what grows not for the first: nothing is before it.
+        plain = part.categories(statistic.along)[statistic.kind != "cumulative" :]
+        rows = np.flatnonzero(np.isin(part.codes[:, part.names.index(statistic.along)], plain))
     column = StatisticColumn(name, statistic, part.codes[rows], np.zeros(rows.size, np.int64), decimals)
     layout = lay_out((replace(part, statistics=()), *others), (), None)
     whole = replace(part, statistics=(column,))
@@ -167,15 +171,6 @@ def _computed(part: Figures, others: Sequence[Figures], name: str, statistic: St
         shown[i] = found is not None
         numbers[i] = 0 if found is None else found
     return replace(column, codes=column.codes[shown], values=numbers[shown], printed=None)
-
-
-def _stands(part: Figures, statistic: Statistic) -> BoolArray:
-    """Say which rows a statistic can be computed for: not for totals that nothing is before."""
-    fine = np.ones(len(part), bool)
-    if statistic.along and statistic.along in part.names:
-        plain = part.categories(statistic.along)[statistic.kind != "cumulative" :]
-        fine = np.isin(part.codes[:, part.names.index(statistic.along)], plain)
-    return fine
 
 
 def _known(part: Figures, positions: IntArray, measured: MeasuredPositions) -> tuple[BoolArray, IntArray]:

@@ -170,7 +170,8 @@ class Statistic(Copied, Shown):
         same = (self.of or "figures") == (self.per or "figures")
         if self.linear and not self.of_values and same and not (self.over or self.along):
             raise RequestError(f"a {self.kind} of {self.of or 'the figures'} per itself says nothing; change of or per")
-        if not self.extremes and not self._of_a_whole:
+        whole = self.constant is None and not any(self.over.values()) and not (self.per and self.over)
+        if not self.extremes and self.kind != "cumulative" and not (self.kind == "percentage" and whole):
             raise RequestError(
                 f"extremes=no is about 0 and 100 per cent of a whole, and a {self.kind} like this may be of something "
                 "else; name the whole (over=sex, per=n), or leave it out"
@@ -192,12 +193,6 @@ class Statistic(Copied, Shown):
     def constant(self) -> Fraction | None:
         """The number below the line, None where figures are there."""
         return Fraction(self.per) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", self.per) else None
-
-    @property
-    def _of_a_whole(self) -> bool:
-        """Whether it is a percentage of something that it is a part of."""
-        whole = self.constant is None and not any(self.over.values()) and not (self.per and self.over)
-        return self.kind == "cumulative" or (self.kind == "percentage" and whole)
 
     @property
     def is_share(self) -> bool:

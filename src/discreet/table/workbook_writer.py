@@ -153,7 +153,12 @@ class WorkbookSheet:
                 f"{part.name} takes {len(down):,} rows and {wide:,} columns, more than a sheet has; name other "
                 "dimensions that run across (columns), or write .csv"
             )
-        heads = [self._header(level, across, texts) for level in range(len(self.columns))]
+        heads: Lines = []
+        for level, name in enumerate(self.columns):
+            last = level == len(self.columns) - 1
+            begin = list(self.rows) if last else [""] * (len(self.rows) - 1) + ([name] if self.rows else [])
+            labels = [texts[name][codes[level]] for codes in across]
+            heads.append([*begin, *(one for label in labels for one in (label, *self.beside))])
         lines: Lines = heads or [[*self.rows, part.figure, *self.beside]]
         first, entries = len(lines), self._statistics()
         for codes in down:
@@ -177,15 +182,6 @@ class WorkbookSheet:
                 text = column.text(i).rstrip("%")
                 entries[place[tuple(codes)]][k] = text if decimals is None else ShownStatistic(float(text), decimals)
         return entries
-
-    def _header(
-        self, level: int, across: Sequence[tuple[int, ...]], texts: Mapping[str, Sequence[str]]
-    ) -> list[object]:
-        name = self.columns[level]
-        last = level == len(self.columns) - 1
-        begin = list(self.rows) if last else [""] * (len(self.rows) - 1) + ([name] if self.rows else [])
-        labels = [texts[name][codes[level]] for codes in across]
-        return [*begin, *(one for label in labels for one in (label, *self.beside))]
 
     def _cell(self, row: int) -> tuple[object, str]:
         """Return what stands for a figure, and the symbol beside it."""

@@ -266,7 +266,12 @@ class _Convolution:
 
     def solve(self, settled: int, counting: bool) -> UntouchedLaw:
         """Read off the coefficients and scale them by the unrestricted law."""
-        period = self._period()
+        # The spacing of aliases: farther out, the sum of the counts has negligible probability.
+        heavy = self.urn.reinforced and not self.circle.bounded
+        span = 12.0 * np.sqrt(self.spread) + 48.0 * ((-1.0 / self.circle.log_t if heavy else 1.0) + 1.0)
+        if self.circle.bounded:
+            span = min(span, float(sum(part.group.count * (part.group.high or 0) for part in self.parts)))
+        period = int(np.ceil(span)) + 1
         angle, phase = self._nodes(period)
         change = self.circle.change(angle)
         fixed: ComplexArray = self.rest * change - 1j * phase
@@ -288,15 +293,6 @@ class _Convolution:
             return UntouchedLaw(log_probability, settled, np.ones(1))
         start, pmf = _count(fixed, free)
         return UntouchedLaw(log_probability, start + settled, pmf)
-
-    def _period(self) -> int:
-        """The spacing of aliases: farther out, the sum of the counts has negligible probability."""
-        heavy = self.urn.reinforced and not self.circle.bounded
-        tail = -1.0 / self.circle.log_t if heavy else 1.0
-        span = 12.0 * np.sqrt(self.spread) + 48.0 * (tail + 1.0)
-        if self.circle.bounded:
-            span = min(span, float(sum(part.group.count * (part.group.high or 0) for part in self.parts)))
-        return int(np.ceil(span)) + 1
 
     def _nodes(self, period: int) -> tuple[FloatArray, FloatArray]:
         """Angles of the circle that matter, in order around 0, and M times them, reduced exactly."""

@@ -114,7 +114,12 @@ def _cut(part: Figures, name: str, split: Mapping[str, Band], splits: Sequence[M
             pairs += [(known.get(piece, name_of(piece)), shown[label]) for piece in inside]
     outside = [piece for piece in smallest if piece not in covered]
     if outside and part.total in part.labels[name]:
-        total = _span(covered, {*shown.values(), *(str(child) for child, _ in pairs)})
+        # The total is called by the ends of its bands where these leave no gaps.
+        ends = sorted(covered)
+        whole = all(before[1] + 1 == after[0] for before, after in pairwise(ends))
+        called = name_of((ends[0][0], ends[-1][1])) if whole else " and ".join(map(name_of, ends))
+        taken = {*shown.values(), *(str(child) for child, _ in pairs)}
+        total = called if called not in taken else f"all of {called}"
         shown[part.total] = total
         tree = Hierarchy.from_parents(pairs, total=total).as_part()
     else:
@@ -122,14 +127,6 @@ def _cut(part: Figures, name: str, split: Mapping[str, Band], splits: Sequence[M
         tree = Hierarchy.from_parents(pairs, total=unused(TOTAL, (str(child) for child, _ in pairs)))
     labels = dict(part.labels) | {name: tuple(shown.get(label, label) for label in part.labels[name])}
     return replace(part, labels=labels, hierarchies={**part.hierarchies, name: (tree,)})
-
-
-def _span(covered: Sequence[Band], taken: set[str]) -> str:
-    """Return what the total of some bands is called: by its ends where it has no gaps."""
-    ends = sorted(covered)
-    whole = all(before[1] + 1 == after[0] for before, after in pairwise(ends))
-    called = name_of((ends[0][0], ends[-1][1])) if whole else " and ".join(name_of(one) for one in ends)
-    return called if called not in taken else f"all of {called}"
 
 
 def explicit(part: Figures) -> Figures:
