@@ -16,7 +16,7 @@ from discreet.core.errors import with_arguments
 from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.numerics import IntArray, disclosure_risk
-from discreet.core.text import Shown, at_least, at_most, columns, finite, html_table, number_text
+from discreet.core.text import Readable, at_least, at_most, columns, finite, html_table, number_text
 
 LARGEST = 10**1000
 """Numbers of tables are reported in full below this; their logarithm always is."""
@@ -101,7 +101,7 @@ class CellAudit:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit(Shown):
+class Audit(Readable):
     """The verdict on what is published, and every figure behind it, the worst first.
 
     ``findings`` holds the figures in columns; ``cells`` turns each into an object on request. ``criterion`` says what

@@ -225,7 +225,7 @@ def html_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int =
     return f"<table>{title}<thead>{line('th', header)}</thead><tbody>{body}</tbody></table>"
 
 
-class Shown:
+class Readable:
     """Base of classes that an interpreter shows as they read."""
 
     def __repr__(self) -> str:
@@ -242,7 +242,7 @@ class Face(NamedTuple):
     left: int = 1
 
 
-class Result(Shown):
+class Result(Readable):
     """Base of results: data classes that show themselves as a table, in text and in HTML."""
 
     def to_dict(self) -> dict[str, Json]:

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from discreet.core.errors import DataError, RequestError, with_arguments
 from discreet.core.files import write_text
 from discreet.core.json_types import Json, JsonObject
-from discreet.core.text import Shown
+from discreet.core.text import Readable
 from discreet.decide.json_data import plain
 from discreet.decide.policy import Policy
 from discreet.decide.subject import Subject
@@ -62,7 +62,7 @@ def other_versions(then: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
-class Recorded(Shown):
+class Recorded(Readable):
     """What assessments and comparisons share: they are recorded, reported and shown in notebooks."""
 
     subject: Subject

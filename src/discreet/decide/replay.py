@@ -11,7 +11,7 @@ from discreet.core.errors import DataError, RequestError, undamaged
 from discreet.core.files import file_sha256
 from discreet.core.json_types import Json, JsonObject
 from discreet.core.progress import Progress
-from discreet.core.text import Shown
+from discreet.core.text import Readable
 from discreet.decide.assess import assess_subject
 from discreet.decide.assessment import Assessment, Protect, Request
 from discreet.decide.compare import Comparison, compare_points
@@ -32,7 +32,7 @@ SHOWN = 20
 
 
 @dataclass(frozen=True, repr=False)
-class Replay(Shown):
+class Replay(Readable):
     """Whether an assessment or comparison was reproduced, byte for byte, and what differs where it was not.
 
     ``notes`` are differences that may not matter, such as another version of a package.

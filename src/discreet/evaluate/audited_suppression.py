@@ -25,7 +25,7 @@ from discreet.core.numerics import index_ranges
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.core.sparse import starts_of
-from discreet.core.text import Shown
+from discreet.core.text import Readable
 from discreet.evaluate.forms import Form, check_form, show_as
 from discreet.feasible.candidates import Candidates
 from discreet.protect.base import Original, Protected
@@ -50,7 +50,7 @@ class UnsafeError(DiscreetError):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Suppressed(Shown):
+class Suppressed(Readable):
     """A release whose suppressed cells were audited and found safe, with the pattern behind it.
 
     The pattern and the audit are for the agency; ``release`` is what is published.

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.errors import RequestError
 from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.text import Shown, columns, html_table
+from discreet.core.text import Readable, columns, html_table
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
 from discreet.rules.cell_figures import CellFigures, cell_figures
@@ -24,7 +24,7 @@ Combine: TypeAlias = Literal["any", "all"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sensitivity(Shown):
+class Sensitivity(Readable):
     """The sensitive cells of a tabulation under one or several rules.
 
     ``findings`` holds what each rule found in every cell; ``sensitive`` combines them. ``lower`` and ``upper`` are the

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from discreet.core.files import write_text
 from discreet.core.json_types import Json
 from discreet.core.progress import Progress
-from discreet.core.text import Shown
+from discreet.core.text import Readable
 
 Section: TypeAlias = tuple[str, list[str], list[list[str]]]
 """A further table of a report: its title, header and rows."""
@@ -116,7 +116,7 @@ class PaperComparison:
 
 
 @dataclass(frozen=True, repr=False)
-class Study(Shown):
+class Study(Readable):
     """A paper's study, replayed.
 
     Attributes:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, require
 from discreet.core.numerics import FloatArray, IntArray, first_true, sorted_runs
-from discreet.core.text import Shown
+from discreet.core.text import Readable
 from discreet.table.arrow_files import TextOptions, errors_of, read_arrow_rows
 from discreet.table.columns import coded_arrow
 from discreet.table.counts import Where, amounts_from_arrow
@@ -23,7 +23,7 @@ from discreet.table.space import Space
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Contributions(Shown):
+class Contributions(Readable):
     """One row per contribution: its finest categories, whose it is, and its amount.
 
     Respondents of one holding know each other's figures: they act as one. ``coalitions`` are further groups of

@@ -19,7 +19,7 @@ import numpy as np
 from discreet.core.errors import InfeasibleError, LimitError, RequestError, require
 from discreet.core.numerics import BoolArray, IntArray, whole_where_near
 from discreet.core.sparse import starts_of
-from discreet.core.text import Shown, decimal_text
+from discreet.core.text import Readable, decimal_text
 from discreet.table.blocks import Asked, lay_blocks, relations_of
 from discreet.table.figures import Figures
 from discreet.table.grid import locate
@@ -57,7 +57,7 @@ class Layout:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Equations(Shown):
+class Equations(Readable):
     """Ranges of all positions, and equations Σ sign·value = 0 among them in compressed rows.
 
     ``positions`` are sorted. ``source`` is the published table that shows a position, -1 for none, and ``row`` its

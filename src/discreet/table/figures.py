@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import DataError, RequestError, nearest, require
 from discreet.core.numerics import BoolArray, IntArray, first_true
-from discreet.core.text import Shown, decimal_text, html_table
+from discreet.core.text import Readable, decimal_text, html_table
 from discreet.table.axis import Axis
 from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Copied, locate, repeated
@@ -46,7 +46,7 @@ class LaidOut(FigureOptions, total=False):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Figures(Copied, Shown):
+class Figures(Copied, Readable):
     """One published table: a row per figure, margins and subtotals among them.
 
     A figure's cell is a label along each dimension: a category, a node of a hierarchy, or the total code. Values are

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from discreet.core.errors import DataError, RequestError, require
 from discreet.core.files import write_text
 from discreet.core.json_types import Json, JsonObject
-from discreet.core.text import Shown
+from discreet.core.text import Readable
 from discreet.table.grid import Copied, repeated
 
 TOTAL = "Total"
@@ -32,7 +32,7 @@ class TotalFirst:
 
 
 @dataclass(frozen=True, repr=False)
-class Hierarchy(TotalFirst, Copied, Shown):
+class Hierarchy(TotalFirst, Copied, Readable):
     """A tree over a dimension's codes: its inner nodes are margins, its leaves the categories of the records.
 
     ``codes`` are in the order of a table's rows, the total first and every code after its parent; ``parents`` holds

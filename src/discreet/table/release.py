@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from discreet.core.errors import DataError, RequestError
-from discreet.core.text import Shown, settings_text
+from discreet.core.text import Readable, settings_text
 from discreet.table.figures import Figures
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import Copied
@@ -24,7 +24,7 @@ TRIAL = "This is a trial, not for publication"
 
 
 @dataclass(frozen=True, repr=False)
-class Release(Copied, Shown):
+class Release(Copied, Readable):
     """Published figures and the name and parameters of the method that made them.
 
     It holds no original value and no seed: somebody who knows the method and the seed could undo a random

@@ -18,7 +18,7 @@ import numpy as np
 from discreet.core.errors import DataError, DiscreetError, RequestError, nearest, require
 from discreet.core.json_types import Json, JsonObject
 from discreet.core.numerics import BoolArray, IntArray
-from discreet.core.text import Shown, decimal_text
+from discreet.core.text import Readable, decimal_text
 from discreet.table.grid import Copied
 
 LINEAR = {
@@ -76,7 +76,7 @@ def admitted(printed: IntArray, rounding: str, step: IntArray | int = 1) -> Admi
 
 
 @dataclass(frozen=True, repr=False)
-class Statistic(Copied, Shown):
+class Statistic(Copied, Readable):
     """The definition of a column of statistics: its kind, what it is computed from, and how it was rounded.
 
     Attributes:
@@ -339,7 +339,7 @@ class Statistic(Copied, Shown):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StatisticColumn(Copied, Shown):
+class StatisticColumn(Copied, Readable):
     """The statistics of one kind beside a table: a row for each that is shown, with its cell.
 
     ``codes`` are those of the table's labels. ``values`` are in units of the last decimal; ``printed`` says to how many

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError
-from discreet.core.text import Shown, columns, html_table
+from discreet.core.text import Readable, columns, html_table
 from discreet.table.counts import whole_counts
 from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Dimension, grid_of
@@ -25,7 +25,7 @@ Label = TypeVar("Label")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Table(Frequencies, Shown):
+class Table(Frequencies, Readable):
     """A frequency table of any number of dimensions; immutable.
 
     Only non-empty cells are stored, as sorted positions in row-major order (the last dimension runs fastest)

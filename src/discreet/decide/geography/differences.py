@@ -24,7 +24,7 @@ from discreet.core.errors import RequestError, with_arguments
 from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray
-from discreet.core.text import Shown
+from discreet.core.text import Readable
 from discreet.decide.geography.directed_cuts import CutSearch
 from discreet.decide.geography.territory import Territory
 from discreet.decide.ledger.sums import smallest_sums
@@ -66,7 +66,7 @@ class Difference:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class GeographicDifferences(Shown):
+class GeographicDifferences(Readable):
     """Everybody who is in a difference below the threshold, and the smallest differences that show it.
 
     ``complete`` says whether all smallest differences are listed. Even if not, everybody exposed is counted, unless

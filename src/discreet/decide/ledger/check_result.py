@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from discreet.core.errors import with_arguments
 from discreet.core.json_types import Json
-from discreet.core.text import Shown, columns, finite, html_table, many, number_text
+from discreet.core.text import Readable, columns, finite, html_table, many, number_text
 from discreet.decide.ledger.entry import Entry
 
 Verdict: TypeAlias = Literal["safe", "unsafe", "incomplete"]
@@ -103,7 +103,7 @@ class Change:
 
 
 @dataclass(frozen=True, repr=False)
-class LedgerCheck(Shown):
+class LedgerCheck(Readable):
     """Whether a new release can join all earlier ones, and what readers could work out if it did.
 
     ``unfinished`` counts figures that were not bounded in time, and ``unjudged`` says what else was not judged and what

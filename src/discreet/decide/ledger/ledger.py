@@ -14,7 +14,7 @@ from discreet.core.clock import Clock
 from discreet.core.effort import Effort, WorkOptions
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
-from discreet.core.text import Shown
+from discreet.core.text import Readable
 from discreet.decide.ledger.check_result import LedgerCheck, Verification
 from discreet.decide.ledger.entry import Entry
 from discreet.decide.ledger.history import History, Stored, addition, event, read_key, said_of
@@ -40,7 +40,7 @@ class Announced:
     tags: Tags
 
 
-class Ledger(Shown):
+class Ledger(Readable):
     """An embedded database of what has been published, and the check of a new release against all of it.
 
     It holds published figures only: nothing in it is confidential. Originals can be kept beside it, in a folder that
