@@ -57,11 +57,6 @@ class SafeStatistics(ReleasedStatistics):
     precise: Figures | None = None
     clock: Clock | None = None
 
-    @property
-    def every_safe(self) -> bool:
-        """Whether all statistics are wanted wherever they are safe, whatever they say."""
-        return all(one.where == "safe" and one.extremes and not one.threshold for one in self.wanted.values())
-
     def lost(self, release: Release) -> tuple[StatisticLoss, ...]:
         """Return how much a release keeps of each, compared with what was wanted before coarsening."""
         return statistic_loss(self.truth if self.precise is None else self.precise, release.parts()[0])
@@ -97,7 +92,13 @@ class SafeStatistics(ReleasedStatistics):
             wrong = self._objections(found)
             if wrong is None:
                 return found
-            every = tuple(_held_back(part, column, wrong) for column in every)
+            # Held back are the statistics of cells at fault, and of all cells on a line with them.
+            kept = []
+            for column in every:
+                apart = (np.count_nonzero(column.codes != other, axis=1) > 1 for other in wrong)
+                keep = np.logical_and.reduce([np.ones(len(column), bool), *apart]) | _shown(part, column)
+                kept.append(replace(column, codes=column.codes[keep], values=column.values[keep], printed=None))
+            every = tuple(kept)
         return plain
 
     def cheapest(
@@ -196,13 +197,6 @@ def _codes(equations: Equations, part: Figures, at: IntArray) -> IntArray:
     return part.codes[rows]
 
 
-def _held_back(part: Figures, column: StatisticColumn, wrong: set[tuple[int, ...]]) -> StatisticColumn:
-    """Return a column without the statistics of cells at fault and of all cells on a line with them."""
-    apart = (np.count_nonzero(column.codes != other, axis=1) > 1 for other in wrong)
-    keep = np.logical_and.reduce([np.ones(len(column), bool), *apart]) | _shown(part, column)
-    return replace(column, codes=column.codes[keep], values=column.values[keep], printed=None)
-
-
 def _shown(part: Figures, column: StatisticColumn) -> BoolArray:
     """Say which statistics follow from published figures: these add nothing."""
     (left,) = without_implied([replace(part, statistics=(column,))])
@@ -224,11 +218,12 @@ def apply_beside(
 ) -> Protected:
     """Apply a method; suppression may choose its pattern with the statistics that are wanted where safe."""
     made = method.apply(original, seed, progress=progress)
-    safe = isinstance(case.beside, SafeStatistics) and case.beside.every_safe
-    if not safe or not isinstance(method, AuditedSuppression) or isinstance(original, list):
+    beside = case.beside
+    if not isinstance(beside, SafeStatistics) or not isinstance(method, AuditedSuppression):
         return made
-    assert isinstance(case.beside, SafeStatistics)
-    return case.beside.cheapest(method, original, made, progress)
+    # All statistics must be wanted wherever they are safe, whatever they say.
+    plain = all(one.where == "safe" and one.extremes and not one.threshold for one in beside.wanted.values())
+    return beside.cheapest(method, original, made, progress) if plain and not isinstance(original, list) else made
 
 
 ALTERNATIVES = ("dropped", "kept", "coarser", "ranges")

@@ -189,7 +189,10 @@ def blocks_of(sets: Iterable[frozenset[str]], sizes: Mapping[str, int] | None = 
     left = [s for s in distinct if not any(s < other for other in distinct)]
     ears: list[frozenset[str]] = []
     while len(left) > 1:
-        ear = next((s for s in left if _is_ear(s, left)), None)
+        # Of an ear, all that it shares with the others lies in a single one of them (Graham reduction).
+        rest = [(one, [other for other in left if other is not one]) for one in left]
+        shared = ((one, one & frozenset[str]().union(*others), others) for one, others in rest)
+        ear = next((one for one, both, others in shared if any(both <= other for other in others)), None)
         if ear is None:
             # What no ear can be cut from is a cycle.
             return [*ears, *_chordal(left, sizes or {})]
@@ -237,13 +240,6 @@ def _cheapest(edges: list[frozenset[str]], sizes: Mapping[str, int]) -> tuple[st
         left = [edge for edge in left if first not in edge] + [blocks[first] - {first}]
         order.append(first)
     return tuple(order)
-
-
-def _is_ear(edge: frozenset[str], edges: list[frozenset[str]]) -> bool:
-    """Say whether all that an edge shares with the others lies in a single one of them (Graham reduction)."""
-    others = [other for other in edges if other is not edge]
-    shared = frozenset(name for name in edge if any(name in other for other in others))
-    return any(shared <= other for other in others)
 
 
 def relations_of(

@@ -218,7 +218,11 @@ class MeasuredPositions:
             if statistic.linear:
                 found.append(self._printed(part, column, number))
             if statistic.constant is None and (statistic.threshold or statistic.kind in RATIOS):
-                found.append(self._line(part, column, number))
+                # The value below the line is not 0 and reaches the threshold of publication; once per figure.
+                figures, first = np.unique(self.below(part, column).variable, return_index=True)
+                once = np.ones(figures.size, np.int64)
+                terms, least = _Terms(np.arange(figures.size), figures, once), statistic.threshold * 10**self.decimals
+                found.append(_Stated.of(terms, once * max(least, 1), number)._replace(row=first))
             if not statistic.extremes:
                 # Every entry is of some, and not of all: 0 and 100 per cent are not published.
                 above, below = self.above(part, column), self.below(part, column)
@@ -263,13 +267,6 @@ class MeasuredPositions:
                 terms = terms.with_(below.times(-sign * (end + shift) * finer))
             sides.append(_Stated.of(terms, open_ + sign * (end + shift) * fixed, number))
         return _joined(sides)
-
-    def _line(self, part: Figures, column: StatisticColumn, number: int) -> _Stated:
-        """Return that the value below the line is not 0 and reaches the threshold of publication; once per figure."""
-        figures, first = np.unique(self.below(part, column).variable, return_index=True)
-        once = np.ones(figures.size, np.int64)
-        least = once * max(column.statistic.threshold * 10**self.decimals, 1)
-        return _Stated.of(_Terms(np.arange(figures.size), figures, once), least, number)._replace(row=first)
 
     def _part_of(self, part: int, whole: int) -> _Stated:
         """Return that one measure is a part of another in every cell."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from discreet.core.errors import DataError, RequestError
-from discreet.table.arrow_files import CsvText, Frame, decoded, line_of, numbered_rows, plain_encoding
+from discreet.table.arrow_files import CsvText, Frame
 
 Kind: TypeAlias = Literal["csv", "parquet", "arrow", "database", "relation", "spark"]
 KINDS: dict[str, Kind] = {
@@ -146,19 +145,3 @@ def columns_of(records: object, *, encoding: str = "utf-8", delimiter: str | Non
     import pyarrow.parquet as pq
 
     return list(pq.read_schema(source.paths[0]).names)
-
-
-def utf8_copy(path: Path, encoding: str, target: Path) -> Path:
-    """Check that a whole file is in the stated encoding; return it, or a copy in UTF-8 if that is another one."""
-    plain = plain_encoding(encoding) != encoding
-    with path.open("rb") as stream, nullcontext() if plain else target.open("wb") as copy:
-        for text in decoded(iter(lambda: stream.read(1 << 24), b""), path, encoding):
-            if copy is not None:
-                copy.write(text.encode())
-    return path if plain else target
-
-
-def csv_line(path: Path, encoding: str, separator: str, row: int) -> int:
-    """Return the line on which a row of a CSV file begins; rows count from 0 and leave out empty lines."""
-    with path.open(encoding=plain_encoding(encoding), newline="") as stream:
-        return line_of(numbered_rows(stream, path, separator), row)
