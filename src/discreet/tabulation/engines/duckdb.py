@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -15,12 +15,18 @@ from discreet.core.files import ScratchFolder
 from discreet.core.parallel import available_cores
 from discreet.table.counts import numpy_from_arrow
 from discreet.tabulation.engine import MOST, EngineSession, Run
-from discreet.tabulation.engines.duckdb_input import WHOLE, Input, literal, open_input, quoted, text_of, unreadable
+from discreet.tabulation.engines.duckdb_input import WHOLE, literal, open_input, quoted, text_of, unreadable
 from discreet.tabulation.engines.duckdb_sql import Sql
 from discreet.tabulation.engines.sql import LEVELS, Margin, carriers, code_map, kept
 from discreet.tabulation.plan import Key, Plan
 from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+T = TypeVar("T")
 
 STEPS = 1000
 """The steps in which the progress of a query is reported."""
@@ -50,7 +56,7 @@ class DuckDbSession(EngineSession):
         try:
             self._set(run.memory, run.workers)
             folder = Path(self._folder.name)
-            self.input: Input = self._ask(lambda: open_input(self.connection, source, spec, folder))
+            self.input = self._ask(lambda: open_input(self.connection, source, spec, folder))
             self._done += STEPS
             negative = self._look()
             repeated = frozenset(self._repeated())
@@ -280,7 +286,7 @@ class DuckDbSession(EngineSession):
         text = text_of(quoted(column))
         return self._place(f"{text} IS NULL" if code is None else f"{text} = {literal(code)}")
 
-    def cells(self, plan: Plan) -> Mapping[str, Any]:
+    def cells(self, plan: Plan) -> Mapping[str, npt.NDArray[np.generic]]:
         """Add up the finest margins to all cells."""
         for i in range(len(plan.maps)):
             self.connection.register(f"map{i}", code_map(plan, i))
@@ -294,7 +300,7 @@ class DuckDbSession(EngineSession):
         self._tell(self._steps * STEPS)
         return {name: numpy_from_arrow(arrow[name]) for name in arrow.column_names}
 
-    def respondents(self, plan: Plan) -> Any:
+    def respondents(self, plan: Plan) -> pa.Table | None:
         """Add up the records of each respondent in each cell of the full cross."""
         if self._one("SELECT approx_count_distinct(ku) FROM r")[0] > MOST:
             return None
@@ -305,7 +311,9 @@ class DuckDbSession(EngineSession):
     # --- running ------------------------------------------------------------------------------------------
 
     def _one(self, query: str) -> tuple[Any, ...]:
-        return tuple(self._ask(lambda: self.connection.execute(query).fetchone()))
+        row = self._ask(lambda: self.connection.execute(query).fetchone())
+        assert row is not None
+        return row
 
     def _run(self, query: str) -> None:
         """Run a long query: one step of the progress."""
@@ -313,7 +321,7 @@ class DuckDbSession(EngineSession):
         self._done += STEPS
         self._tell(self._done)
 
-    def _ask(self, work: Callable[[], object]) -> Any:
+    def _ask(self, work: Callable[[], T]) -> T:
         """Run something in DuckDB; what it cannot read is an error in the data."""
         try:
             return self._beside(work)
@@ -322,9 +330,9 @@ class DuckDbSession(EngineSession):
         except self._duckdb.Error as error:
             raise unreadable(self.source, error) from None
 
-    def _beside(self, work: Callable[[], object]) -> Any:
+    def _beside(self, work: Callable[[], T]) -> T:
         """Work in another thread, while this one reports progress and can be interrupted."""
-        result: Future[Any] = Future()
+        result: Future[T] = Future()
 
         def run() -> None:
             try:
