@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from discreet.core.files import write_text
+from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.progress import Progress
 from discreet.core.text import Readable
@@ -207,12 +208,8 @@ class Study(Readable):
 
     def to_csv(self) -> str:
         """Return every comparison as CSV."""
-        stream = io.StringIO()
         rows = [row.to_dict() for row in self.comparisons]
-        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        return stream.getvalue()
+        return csv_text(list(rows[0]), (list(row.values()) for row in rows))
 
     def write(self, folder: str | Path) -> None:
         """Write report.md, results.csv and results.json into a folder."""
