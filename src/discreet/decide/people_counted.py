@@ -14,11 +14,12 @@ from discreet.auditing.audit import audit as run_audit
 from discreet.auditing.audit_result import Audit
 from discreet.auditing.findings import RANK, Findings
 from discreet.auditing.limits import Limits
+from discreet.core.effort import Effort
 from discreet.core.errors import InfeasibleError
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.sparse import row_of
 from discreet.decide.choice import Outsider
-from discreet.decide.known_cells import STATES, Inside, Known, known_to_some, not_judged, sensitive_entries
+from discreet.decide.known_cells import STATES, Inside, Known, Listed, known_to_some, not_judged, sensitive_entries
 from discreet.decide.subject import Case
 from discreet.table.attacker import Attacker, Fact
 from discreet.table.equations import Equations
@@ -37,11 +38,11 @@ RIVAL = "a figure that may be small is known too closely by somebody who knows t
 
 
 def people_know(
-    case: Case, release: Release, reader: Outsider | None, known: Known, **asked: Any
+    case: Case, listed: Listed, reader: Outsider | None, known: Known, effort: Effort
 ) -> tuple[Known, Inside | None]:
     """Return what the best informed person counted knows about every sensitive cell, and a note on them.
 
-    ``reader`` is not counted, and ``known`` what they know; ``asked`` are the questions to an audit, and its effort.
+    ``reader`` is not counted, and ``known`` is what they know.
     Every cell is tried in which somebody may be as far as readers can see, and every figure judged that may be small:
     so passing depends on what is published only. What all people know together comes first: if that leaves everything
     open, so does what any one of them knows.
@@ -59,18 +60,19 @@ def people_know(
     secret = np.zeros(outside.equations.lower.size, bool)
     secret[np.r_[outside.at[entry[entry >= 0]], outside.at[reader.may_be_small()]]] = True
     facts = [Fact.nonzero(outside.equations.cell(int(at))) for at in homes]
-    asked |= {"limits": Limits(case.policy.limits.width), "proofs": 0}
-    if _open_to_all(release, facts, secret, asked):
+    asked: dict[str, Any] = {"about": listed.about(), "sums": listed.sums(), "proofs": 0, **effort.searching()}
+    asked["limits"] = Limits(case.policy.limits.width)
+    if _open_to_all(listed.told, facts, secret, asked):
         return known, Inside(True, NOBODY)
     finest = _finest(outside.equations)[homes]
-    if asked["about"] or len(release.parts()) > 1 or int(finest.sum()) > MANY:
+    if asked["about"] or len(listed.parts) > 1 or int(finest.sum()) > MANY:
         return not_judged(known, UNTRIED.format(homes.size))
     homes, facts = homes[finest], [fact for fact, inner in zip(facts, finest, strict=True) if inner]
     people = [
         Attacker(f"somebody in {outside.equations.describe(int(at))}", knows=(fact,))
         for at, fact in zip(homes, facts, strict=True)
     ]
-    tried = run_audit(release, attackers=people, **asked)
+    tried = run_audit(listed.told, attackers=people, **asked)
     learned = secret[tried.findings.at] & _of_others(tried.findings, homes)
     told, inside = known_to_some(case, known, tried, learned, named=True)
     return told, inside if inside.cells else _rivals(tried, learned)
