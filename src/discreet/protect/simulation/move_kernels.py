@@ -128,7 +128,7 @@ def exchange_many(
         f, one, other = drawn[:, 0], people[drawn[:, 1]], people[drawn[:, 2]]
         ends = [(part[f, g, one], part[f, g, other]) for g in used]
         fits = np.all([(a != b) | (groups[f] <= g) for g, (a, b) in zip(used, ends, strict=True)], axis=0)
-        spend(4 * int(fits.sum()))
+        spend(2 * int(fits.sum()))
         where = np.zeros((1, drawn.shape[0]), np.int64)
         for a, b in ends:
             where = np.concatenate([where + a, where + b])
