@@ -19,6 +19,7 @@ from discreet.cli.lazy_group import LazyGroup
 from discreet.cli.old_names import present
 from discreet.cli.plain_values import take_plainly
 from discreet.cli.protection_record import Invocation
+from discreet.cli.short_help import with_help
 from discreet.core.errors import DiscreetError, both_shown, with_options
 from discreet.core.progress import WATCHING, Progress
 from discreet.core.text import one_line
@@ -119,7 +120,8 @@ def _run(given: list[str]) -> None:
 
 def _answer(given: list[str]) -> None:
     try:
-        code = tree()(args=present(given) or ["--help"], prog_name="discreet", standalone_mode=False, obj=tuple(given))
+        wanted = with_help(present(given)) or ["--help"]
+        code = tree()(args=wanted, prog_name="discreet", standalone_mode=False, obj=tuple(given))
         if code == INTERRUPTED:
             _fail(MESSAGE, INTERRUPTED)
         sys.stdout.flush()
