@@ -219,7 +219,7 @@ def _show(console: show.Console, found: Assessment, note: str, top: int) -> None
         header, rows = found.sample.side_by_side()
         show.table(console, header, rows, left=(0, 3))
     if found.rows_sentence:
-        console.print(found.rows_sentence)
+        console.print(f"\n{found.rows_sentence}")
     if cells := found.cells(top):
         console.print()
         show.table(console, *found.side_by_side(cells), left=(0, 3, 4))

@@ -257,7 +257,7 @@ class _Run:
             if self.progress is not None:
                 self.progress(number, len(suitable), "trying protections")
             if best is not None and best.meets:
-                tried.append(_candidate(allowed, "not tried: one that the policy lists before it meets the policy"))
+                tried.append(_candidate(allowed, "not tried: an earlier one meets the policy"))
                 continue
             try:
                 self.effort.clock.refuse_late(LATE)
