@@ -26,7 +26,7 @@ from discreet.decide.safe_statistics import apply_beside, with_safe
 from discreet.decide.subject import Case, Subject
 from discreet.decide.verdict import Check, Verdict, check, failed
 from discreet.evaluate.audited_suppression import AuditedSuppression
-from discreet.protect import Suppression
+from discreet.protect import METHODS, Suppression
 from discreet.protect.base import Method, Protected
 from discreet.protect.linked import Keyed
 from discreet.reading.opened import Opened
@@ -112,7 +112,8 @@ def assess(
         raise RequestError(
             "statistics are defined, but the release has none; read it with them (read_release(statistics=))"
         )
-    if isinstance(protection, str | Path) and Path(protection).suffix.lower() in RELEASED:
+    named = isinstance(protection, str) and protection.partition(":")[0].strip() in METHODS
+    if isinstance(protection, str | Path) and not named and Path(protection).suffix.lower() in RELEASED:
         others["release"] = Path(protection)
     if others or is_frame(protection):
         protection = open_release(protection, {"statistics": wanted} if wanted else None)
