@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
+from importlib.abc import MetaPathFinder
 from typing import Annotated, Any, ClassVar, NoReturn, cast
 
 import typer
@@ -96,8 +97,21 @@ def main(arguments: list[str] | None = None) -> None:
         _run(sys.argv[1:])
     else:
         _keep_to_ourselves()
+        sys.meta_path.insert(0, WithoutPandas())
         with interruptible(), own_process():
             _run(sys.argv[1:])
+
+
+class WithoutPandas(MetaPathFinder):
+    """Refuses pandas, which pyarrow would load to look at any list of texts.
+
+    No command makes a frame of pandas, Spark apart, and loading it takes longer than most of them run.
+    """
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
+        """Refuse it."""
+        if fullname == "pandas" and "pyspark" not in sys.modules:
+            raise ModuleNotFoundError("pandas is left out", name=fullname)
 
 
 def _keep_to_ourselves() -> None:
