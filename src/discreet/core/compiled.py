@@ -178,7 +178,7 @@ def _has_compiler() -> bool:
 @cache
 def _ask_for_it() -> float:
     """Say once that this is work for the compiler, and go on."""
-    announce(0, 0, "this table is large; it takes a fraction of the time with pip install 'discreet[compiler]'")
+    announce(0, 0, "this is slow without the compiler; pip install 'discreet[compiler]' makes it many times faster")
     return math.inf
 
 

@@ -26,7 +26,7 @@ from discreet.decide.safe_statistics import apply_beside, with_safe
 from discreet.decide.subject import Case, Subject
 from discreet.decide.verdict import Check, Verdict, check, failed
 from discreet.evaluate.audited_suppression import AuditedSuppression
-from discreet.protect import Suppression
+from discreet.protect import METHODS, Suppression
 from discreet.protect.base import Method, Protected
 from discreet.protect.linked import Keyed
 from discreet.reading.opened import Opened
@@ -104,7 +104,8 @@ def assess(
         raise RequestError(
             "statistics are defined, but the release has none; read it with them (read_release(statistics=))"
         )
-    if isinstance(protection, str | Path) and Path(protection).suffix.lower() in ENDINGS:
+    named = isinstance(protection, str) and protection.partition(":")[0].strip() in METHODS
+    if isinstance(protection, str | Path) and not named and Path(protection).suffix.lower() in ENDINGS:
         others["release"] = Path(protection)
     if others or is_frame(protection):
         protection = open_release(protection, {"statistics": wanted} if wanted else None)
@@ -249,7 +250,7 @@ class _Run:
             if self.progress is not None:
                 self.progress(number, len(suitable), "trying protections")
             if best is not None and best.meets:
-                tried.append(_candidate(allowed, "not tried: one that the policy lists before it meets the policy"))
+                tried.append(_candidate(allowed, "not tried: an earlier one meets the policy"))
                 continue
             try:
                 self.effort.clock.refuse_late(LATE)

@@ -64,11 +64,14 @@ def _cell_key(parameters: JsonObject) -> Method:
     from discreet.protect import CellKey, design_ptable, read_ptable
 
     given = dict(parameters)
-    file = given.pop("file", None)
+    files = [given.pop(key) for key in ("ptable", "file") if key in given]
+    if len(files) > 1:
+        raise RequestError("cell-key has ptable and file, which are the same; give one of them")
+    file = files[0] if files else None
     designs, others = ("bound", "variance", "minimum", "stay", "monotone"), ("share", "weights", "margins", "additive")
     design = {key: given.pop(key) for key in designs if key in given}
     rest = {key: tuples(given.pop(key)) for key in others if key in given}
-    require(given, ["file", *designs, *others], "cell-key has no parameter")
+    require(given, ["ptable", *designs, *others], "cell-key has no parameter")
     if file is not None and design:
         raise RequestError(f"cell-key has a file and {next(iter(design))!r}; a table is read or designed, not both")
     if file is not None:

@@ -87,7 +87,7 @@ class Estimate(Result):
         text = (
             f"A sample of {self.sample:,} out of {self.population:,} people: over {self.draws:,} populations drawn "
             f"from the {self.model} model its risk is {self.mean:.4f} (deviation {self.sd:.4f}, Monte Carlo error "
-            f"{self.mc_error:.1g}), driven by {driver}."
+            f"{self.mc_error:.5f}), driven by {driver}."
         )
         named = ", ".join(f"{item.dimension}={item.category} ({figure(item.mean)})" for item in worst)
         text = f"{text} Worst slices: {named}." if named else text

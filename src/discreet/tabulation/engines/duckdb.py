@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -80,8 +81,10 @@ class DuckDbSession(EngineSession):
         except self._duckdb.Error:
             raise RequestError(f"memory is {memory!r}; give a size such as 2GB") from None
         run(f"SET threads = {workers or available_cores()}")
-        run("SET enable_progress_bar = true")
-        run("SET enable_progress_bar_print = false")
+        # In a notebook DuckDB wants a package that draws bars, and without it tells nothing of its progress.
+        with suppress(self._duckdb.Error):
+            run("SET enable_progress_bar = true")
+            run("SET enable_progress_bar_print = false")
 
     # --- records ------------------------------------------------------------------------------------------
 
