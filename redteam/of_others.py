@@ -10,6 +10,7 @@ import itertools
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import discreet as dc
 from redteam.case import Bench, Case, judged_case
@@ -79,7 +80,7 @@ def added_up(bench: Bench) -> Iterator[Case]:
             for k, (q, period) in enumerate(shown):
                 row = [None if (q, a) in hidden else figures[q][a] for a in range(2)]
                 release = dc.Release.of(dc.Figures.from_array(row, {"area": ["n", "s"]}))
-                about = {"title": period, "population": "births", "period": period}
+                about: Any = {"title": period, "population": "births", "period": period}
                 if k < len(shown) - 1:
                     ledger.add(release, **about)
                 else:
