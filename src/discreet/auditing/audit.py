@@ -23,11 +23,12 @@ from discreet.auditing.question import alone, ask, sums_of, targets_of, unpublis
 from discreet.auditing.terms import AuditOptions, Terms
 from discreet.core.clock import Clock
 from discreet.core.errors import DataError, InfeasibleError, RequestError
-from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.text import listed
 from discreet.feasible.candidates import Candidates, Fitting, fitting
 from discreet.feasible.implied_statistics import without_implied
 from discreet.feasible.respondent_groups import unjudged, with_respondents
+from discreet.feasible.respondent_values import RespondentGroup
 from discreet.feasible.statistic_ranges import with_statistics
 from discreet.reading.original import is_frame
 from discreet.reading.published import open_release, open_truth
@@ -160,9 +161,9 @@ def audit(
     (3.0, 6.0, 2.0, 0.5)
     """
     LAWS.check(law)
-    asked_again = partial(audit, about=about, sums=sums, attackers=attackers, contributions=contributions)
-    asked_again = partial(asked_again, insiders=insiders, law=law, limits=limits)
     terms = Terms(**options)
+    same: dict[str, Any] = {"sums": sums, "attackers": attackers, "contributions": contributions}
+    same |= {"about": about, "insiders": insiders, "law": law, "limits": limits, **options}
     effort = _effort(terms)
     limits, original, sensitivity = limits or Limits(), open_truth(terms.original), terms.sensitivity
     least, most = terms.least, terms.most
@@ -205,30 +206,50 @@ def audit(
         fitting=fits,
     )
     targets = np.union1d(targets_of(everybody, asked, reach), singles)
-    if terms.verdict_only:
-        sheets = [judge.verdict_only(everybody, targets := targets[_with_levels(judge)[targets]])]
-        whom = judge.suspects(everybody, known, targets) if known else np.zeros(0, np.int64)
-    else:
-        linked = len(published) > 1 and targets.size and equations.measured is None
-        # What all tables leave comes first; what each leaves on its own is worked out in the time that remains.
-        bounded = judge.bound(everybody, targets)
-        by_itself = alone(parts, equations, crossing, asked, judge.bound, least, most) if linked else None
-        sheets, whom = [judge.judged(bounded, targets, by_itself)], np.arange(len(known))
-    sheets += [judge.respondents(groups)] if groups else []
-    sheets += judge.insiders(inside, known, targets, sheets[0], whom) if whom.size else []
+    linked = len(published) > 1 and targets.size and equations.measured is None
+    ends = partial(alone, parts, equations, crossing, asked, judge.bound, least, most) if linked else lambda: None
+    sheets = _sheets(judge, everybody, inside, known, targets, groups, terms.verdict_only, ends)
     if (left_open := with_sums_of_nobody(sheets, parts_of(releases), equations)) is not None:
         sheets = left_open
         told.append(UNCOUNTED)
     criterion = AuditCriterion(limits, terms.protection, None if sensitivity is None else _titles(sensitivity))
     found = _result(sheets, judge, published, terms.proofs, criterion, "; ".join(filter(None, told)))
-    if found.verdict != "safe":
-        return found
-    again = partial(asked_again, **{**options, "time_limit": judge.clock.left})
-    if not crossing and not sums and reach.sensitive is None and limits.levels is None and not terms.verdict_only:
-        found = _between(found, equations, lambda names: again(releases, about=names, law="interval", proofs=0))
+    again = partial(audit, **{**same, "time_limit": judge.clock.left, "proofs": 0})
+    whole = not crossing and not sums and reach.sensitive is None and limits.levels is None and not terms.verdict_only
+    return found if found.verdict != "safe" else _asked_further(found, releases, equations if whole else None, again)
+
+
+def _sheets(
+    judge: Judge,
+    everybody: Equations,
+    inside: Equations,
+    known: list[Knowledge],
+    targets: IntArray,
+    groups: Sequence[RespondentGroup],
+    verdict_only: bool,
+    by_itself: Callable[[], FloatArray | None],
+) -> list[Sheet]:
+    """Judge what the outsider works out, what follows for groups of respondents, and what those learn who know more."""
+    if verdict_only:
+        sheets = [judge.verdict_only(everybody, targets := targets[_with_levels(judge)[targets]])]
+        whom = judge.suspects(everybody, known, targets) if known else np.zeros(0, np.int64)
+    else:
+        # What all tables leave comes first; what each leaves on its own is worked out in the time that remains.
+        bounded = judge.bound(everybody, targets)
+        sheets, whom = [judge.judged(bounded, targets, by_itself())], np.arange(len(known))
+    sheets += [judge.respondents(groups)] if groups else []
+    return sheets + (judge.insiders(inside, known, targets, sheets[0], whom) if whom.size else [])
+
+
+def _asked_further(
+    found: Audit, releases: Sequence[Any], equations: Equations | None, again: Callable[..., Audit]
+) -> Audit:
+    """Return a safe audit, after asking about the crossing of the tables of equations, and what zeros tell if shown."""
+    if equations is not None:
+        found = _between(found, equations, lambda names: again(releases, about=names, law="interval"))
     if UNSAID not in found.note or found.verdict != "safe":
         return found
-    return _if_zeros_are_shown(found, lambda: again([_above_zero(one) for one in releases], proofs=0))
+    return _if_zeros_are_shown(found, lambda: again([_above_zero(one) for one in releases]))
 
 
 def _between(found: Audit, equations: Equations, again: Callable[[list[str]], Audit]) -> Audit:
