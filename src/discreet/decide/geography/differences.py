@@ -218,7 +218,8 @@ def differences_of(territory: Territory, threshold: int, clock: Clock | None = N
     if not known.complete:
         more, unsettled = _left_over(territory, threshold, {pair for union in unions for pair in union}, until)
         unions += more
-    found = [_explained(territory, union) for union in [*unions, *_one_in_each(territory, threshold)]]
+    found = [_explained(territory, union) for union in unions]
+    found += [_explained(territory, union, one_in_each=True) for union in _one_in_each(territory, threshold)]
     ordered = sorted(found, key=lambda one: (one.people, one.zones, one.arithmetic))
     return GeographicDifferences(territory, threshold, tuple(ordered), known.complete, unsettled)
 
@@ -259,7 +260,7 @@ def _left_over(
     return found, 0
 
 
-def _explained(territory: Territory, union: tuple[int, ...]) -> Difference:
+def _explained(territory: Territory, union: tuple[int, ...], *, one_in_each: bool = False) -> Difference:
     """Return the difference of a union of pairs with the shorter of its two derivations."""
     side, near = territory.side(union)
     totals, numbers = territory.figures, np.array(side)
@@ -274,7 +275,7 @@ def _explained(territory: Territory, union: tuple[int, ...]) -> Difference:
     names = (territory.names[division], territory.names[1 - division])
     told = list(zip(names, labels, (totals[plus].tolist(), totals[minus].tolist()), strict=True))
     long, short = (_arithmetic(told, most, people) for most in (territory.size, SHORT))
-    if people == len(union) > 1:
+    if one_in_each:
         long, short = (f"{text}, one in each of {people:,} overlaps" for text in (long, short))
     return Difference(people, labels[0], labels[1], names, long, short, union)
 
