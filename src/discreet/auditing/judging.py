@@ -65,7 +65,7 @@ class Sheet:
 
 
 class Ends(NamedTuple):
-    """Intervals in units of the last decimal, infinite where unbounded, how many values they contain, and how far off."""
+    """Intervals in units of the last decimal, infinite where unbounded; how many values they hold, and how far off."""
 
     low: FloatArray
     high: FloatArray
