@@ -20,7 +20,7 @@ from discreet.core.parallel import over, run
 from discreet.tabulation import tabulate
 
 # Spark warns of pandas versions and of its own clean-up, neither of which is used or in our hands.
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.xdist_group("spark")]
+pytestmark = pytest.mark.filterwarnings("ignore")
 
 
 @pytest.fixture(scope="module")
