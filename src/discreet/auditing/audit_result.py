@@ -207,7 +207,7 @@ class Audit(Readable):
         """Say by how much the intervals that are not finished may be too wide, as far as tables that fit show it."""
         off = self.findings.off[self.findings.rank == RANK["incomplete"]]
         far = float(np.nan_to_num(off, nan=0.0, posinf=np.inf).max(initial=0.0))
-        return f" by {_text(far)} at either end" if 0 < far < np.inf else ""
+        return f" by {number_text(far)} at either end" if 0 < far < np.inf else ""
 
     def worst(self, n: int) -> tuple[CellAudit, ...]:
         """Return the n figures about which readers know most."""

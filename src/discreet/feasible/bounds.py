@@ -113,4 +113,5 @@ def bounds(
 def _off(ends: IntArray, seen: IntArray) -> FloatArray:
     """Return how far ends are at most beyond what tables attain; as far as the other end where none was found."""
     nearest = np.clip(seen, ends[0], ends[1]).astype(np.float64)
-    return (SIGN * (ends - nearest)).max(axis=0)
+    off: FloatArray = (SIGN * (ends - nearest)).max(axis=0)
+    return off
