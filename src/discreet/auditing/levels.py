@@ -127,9 +127,7 @@ def located(equations: Equations, tabulation: Tabulation) -> IntArray:
 
 def _check(equations: Equations, at: IntArray, values: FloatArray, exact: bool) -> None:
     """Refuse an original that does not fit the release."""
-    slack = 1e-6 if exact else 1.0 - 1e-6
-    if not exact and np.abs(values - np.rint(values)).max(initial=0.0) <= 1e-6:
-        slack = 1e-6
+    slack = 1e-6 if exact or np.abs(values - np.rint(values)).max(initial=0.0) <= 1e-6 else 1.0 - 1e-6
     off = (values < equations.lower[at] - slack) | (values > equations.upper[at] + slack)
     if off.any():
         i = int(at[int(np.argmax(off))])

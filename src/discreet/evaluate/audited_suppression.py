@@ -18,14 +18,14 @@ import numpy as np
 from discreet.auditing.audit import audit
 from discreet.auditing.findings import RANK
 from discreet.auditing.limits import Level, Limits
-from discreet.core.clock import Clock
-from discreet.core.errors import DiscreetError, LimitError, RequestError, nearest
-from discreet.core.grace import grace
+from discreet.core.clock import Clock, grace
+from discreet.core.errors import DiscreetError, LimitError, RequestError, require
 from discreet.core.json_types import Json
 from discreet.core.numerics import index_ranges
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.core.sparse import starts_of
+from discreet.core.text import Readable
 from discreet.evaluate.forms import Form, check_form, show_as
 from discreet.feasible.candidates import Candidates
 from discreet.protect.base import Original, Protected
@@ -52,7 +52,7 @@ class UnsafeError(DiscreetError):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Suppressed:
+class Suppressed(Readable):
     """A release whose suppressed cells were audited and found safe, with the pattern behind it.
 
     The pattern and the audit are for the agency; ``release`` is what is published.
@@ -85,8 +85,6 @@ class Suppressed:
 
     def __str__(self) -> str:
         return self.sentence
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return self.protected._repr_html_()
@@ -160,8 +158,7 @@ def suppress(
     for name in rest:
         if name in EXAMPLES:
             raise RequestError(f"{name} is a rule, not an option; give it as a text, rules={EXAMPLES[name]!r}")
-        if name not in known:
-            raise RequestError(f"there is no option {name!r}; {nearest(name, known)}")
+        require([name], known, "there is no option")
     method = Suppression(rules, **rest)
     first, *others = open_originals(originals, reading)
     return certify(method, [first, *others] if others else first, form=form, workers=workers, progress=progress)

@@ -69,6 +69,7 @@ def test_it_is_registered_and_released_through_its_audit_only() -> None:
     assert dict(release.parameters) == {"method": "fast", "cost": "value", "form": "marks"}
 
 
+@pytest.mark.unmeasured
 def test_no_single_cell_can_be_released() -> None:
     tried = 0
     for seed, insiders in first_measured(
@@ -92,6 +93,7 @@ def test_no_single_cell_can_be_released() -> None:
     assert tried > 30
 
 
+@pytest.mark.unmeasured
 def test_the_same_input_gives_the_same_pattern_in_another_process() -> None:
     here = marked_once().pattern
     code = (
@@ -162,6 +164,7 @@ def test_a_bound_on_the_risk() -> None:
     assert found.pattern.counts["primary"] == 1
 
 
+@pytest.mark.unmeasured
 def test_intervals_and_made_up_values() -> None:
     marks = marked_once()
     intervals, made = (
@@ -205,6 +208,7 @@ def test_every_suppression_has_a_reason() -> None:
     assert pattern.bound <= pattern.cost
 
 
+@pytest.mark.unmeasured
 def test_the_proof_tells_how_far_it_is_and_the_gap() -> None:
     found, told = proved_once()
     proved = [(done, total, text) for done, total, text in told if "gap" in text]
@@ -220,6 +224,7 @@ class Rung(Clock):
         return Clock(0.0)
 
 
+@pytest.mark.unmeasured
 def test_a_time_limit_returns_a_safe_pattern_with_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as late:
         # All time is gone once there is a first pattern.

@@ -57,7 +57,6 @@ class Demanded:
         self.end = 0
         self.asked: set[tuple[int, int, int, int]] = set()
         self.stirred: IntArray = np.zeros(p.size, np.int64)
-        self.hard: BoolArray = np.zeros(p.size, bool)
         self.forget()
         self._learn(self.known)
 

@@ -67,15 +67,12 @@ class FastSearch(Demanded):
     def meet(self) -> None:
         """Meet every demand that is not met, those that cost most alone first.
 
-        What takes too long is left for the end, when more cells are hidden; so is what is asked for cells that took too
-        long before.
+        What takes too long is left for the end, when more cells are hidden.
         """
         self._grow()
         before = self.hidden.copy()
         todo = np.flatnonzero(self.where[:, 1] == 0)
-        late = self.hard[np.array(self.cell, np.int64)[todo]]
-        alone = np.full(todo.size, np.inf)
-        alone[~late] = self._meet(todo[~late], FREE, "sensitive cells examined", BRIEF)
+        alone = self._meet(todo, FREE, "sensitive cells examined", BRIEF)
         left = self.where[todo, 1] == 0
         todo, alone = todo[left], alone[left]
         found = np.isfinite(alone)
@@ -83,7 +80,6 @@ class FastSearch(Demanded):
         hard = [*order[np.isinf(self._meet(order, ALL, "demands met", BRIEF))].tolist(), *todo[~found].tolist()]
         for k, q in enumerate(hard):
             self._tick(k, len(hard), "cells met that are hard to protect")
-            self.hard[self.cell[q]] = True
             if not self.where[q, 1]:
                 self._insist(q)
         self._stir(np.flatnonzero(self.hidden & ~before))
