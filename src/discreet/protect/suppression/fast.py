@@ -1,10 +1,10 @@
 """The fast method: every demand met by its cheapest circuit, then cells released as long as all demands are met.
 
-Demands that cost most alone come first; later ones then find cells suppressed already. Next every secondary cell, the
-most expensive first, is released if the demands that used it can be met more cheaply without it; then groups of cells
-in one equation. Insiders who undo a circuit are given others, until none does, and cells are released once more. What
-remains is minimal: no single cell can be released. All choices depend on integer costs and a fixed order, so the same
-table gives the same pattern on any machine.
+Demands that cost most alone come first; later ones then find cells suppressed already. Insiders who undo a circuit are
+given others, until none does; a circuit serves everybody who does not undo it. Next every secondary cell, the most
+expensive first, is released if the demands that used it can be met more cheaply without it; then groups of cells in one
+equation. What remains is minimal: no single cell can be released. All choices depend on integer costs and a fixed
+order, so the same table gives the same pattern on any machine.
 """
 
 from __future__ import annotations
@@ -67,13 +67,11 @@ class FastSearch(Demanded):
     def meet(self) -> None:
         """Meet every demand that is not met, those that cost most alone first.
 
-        Circuits for attackers who know most are looked for first, since they serve others too. What takes too long is
-        left for the end, when more cells are hidden.
+        What takes too long is left for the end, when more cells are hidden.
         """
         self._grow()
         before = self.hidden.copy()
         todo = np.flatnonzero(self.where[:, 1] == 0)
-        todo = todo[np.argsort(-np.diff(self.known_start)[np.array(self.attacker, np.int64)[todo]], kind="stable")]
         alone = self._meet(todo, FREE, "sensitive cells examined", BRIEF)
         left = self.where[todo, 1] == 0
         todo, alone = todo[left], alone[left]

@@ -371,7 +371,7 @@ def _lead_past(
         where_new[i, 0], where_new[i, 1] = end, count
         end += count
         if fine:
-            pool, end = _share(i, todo, search, pool, end, where_new)
+            pool, end = _share(int(i), todo, search, pool, end, where_new)
     for k in range(steps):
         trial.shift[trial.via[k]] = 0
     return pool, end, fine, where_new
