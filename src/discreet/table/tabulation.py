@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import DataError, LimitError, RequestError, nearest, require
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, NumberArray, first_true
-from discreet.core.text import columns, html_table
+from discreet.core.text import Readable, columns, html_table
 from discreet.table.axis import Axis
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import Dimension, Grid, OnGrid, add_up, locate, recode
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tabulation(OnGrid, Frozen):
+class Tabulation(OnGrid, Frozen, Readable):
     """The cells of every margin wanted, as columns: counts, sums, and the largest contributions to each.
 
     ``cells`` are sorted positions, row-major over the nodes of the axes, of the cells that hold records; position 0 is
@@ -370,8 +370,6 @@ class Tabulation(OnGrid, Frozen):
 
     def __str__(self) -> str:
         return f"{self.headline}\n{columns(*self.preview())}"
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return html_table(*self.preview(), caption=self.headline)
