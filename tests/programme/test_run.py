@@ -319,7 +319,7 @@ def test_thirty_tables_killed_at_ten_random_moments_end_in_the_same_bytes(tmp_pa
             shutil.rmtree(tmp_path / "killed")
     assert ended.count(-signal.SIGPROF) > 2
     assert go(tmp_path / "killed", 0.0) == 0
-    assert len(_bytes(tmp_path / "whole")) == 32
+    assert len(list((tmp_path / "whole").glob("*.csv"))) == 30
     assert _bytes(tmp_path / "killed") == _bytes(tmp_path / "whole")
 
 
