@@ -286,6 +286,8 @@ def _unasked(case: Case) -> str:
 
 
 def _part(number: int, of: int) -> str:
+    if number == of == 1:
+        return "the only"
     return f"none of the {of:,}" if not number else f"{number:,} of the {of:,}"
 
 
