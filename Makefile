@@ -35,17 +35,18 @@ demo: $(VENV)/.run ## assess a bundled table, with a report
 	$(BIN)/discreet assess --example religion --top 5 --report build/religion.html --record build/religion.record.json
 	@echo "The report is $(CURDIR)/build/religion.html"
 
-# Tests wait for browsers and other processes now and then; types and documentation are checked meanwhile.
+# The tests of a file share what they make, so one process runs them all. Tests wait for browsers and other processes now
+# and then; types and documentation are checked meanwhile.
 test: style java chromium ## all checks: style, types, layers, tests, documentation
 	@echo "Types, layers and documentation are checked while the tests run; what they say follows."
 	@$(AGAIN) --keep-going types docs > $(BESIDE) 2>&1 & beside=$$!; trap 'kill $$beside 2> /dev/null || true' EXIT INT TERM; \
-	tests=0; $(BIN)/pytest -n $(WORKERS) --dist loadgroup --cov --cov-report=term-missing:skip-covered || tests=$$?; \
+	tests=0; $(BIN)/pytest -n $(WORKERS) --dist loadfile --cov --cov-report=term-missing:skip-covered || tests=$$?; \
 	rest=0; wait $$beside || rest=$$?; cat $(BESIDE); \
 	[ $$tests = 0 ] || echo "The tests failed; what they said is above types and documentation." >&2; \
 	[ $$tests = 0 ] && [ $$rest = 0 ]
 
 long: $(VENV)/.dev java chromium ## the tests that take minutes: full enumerations, large tables
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m long
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile -m long
 
 redteam: $(VENV)/.dev ## attack 20,000 releases and write the table of refuted claims into docs/promise.md
 	DISCREET_KERNELS=auto $(BIN)/python -m redteam --cases 20000 --workers $(WORKERS) --write

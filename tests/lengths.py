@@ -16,3 +16,9 @@ def few_or_long(names: str | Sequence[str], few: object, many: object) -> pytest
     both = ((few, pytest.mark.unmeasured), (many, pytest.mark.long))
     params = [pytest.param(*(case if several else (case,)), marks=mark) for case, mark in both]  # type: ignore[misc]
     return pytest.mark.parametrize(names, params, ids=["few", "many"])
+
+
+def seeds(daily: int, long: int, name: str = "seed") -> pytest.MarkDecorator:
+    """Run a test with a few seeds in every run, and with the further ones where long tests are asked for."""
+    further = [pytest.param(seed, marks=pytest.mark.long) for seed in range(daily, long)]
+    return pytest.mark.parametrize(name, [*range(daily), *further])

@@ -72,6 +72,7 @@ def check(result: Audit, tables: np.ndarray, place, trees, attacker: str) -> Non
             assert (cell.verdict == "unsafe") == (values.min() == values.max())
 
 
+@pytest.mark.unmeasured
 def test_outsiders_and_insiders_against_the_list_of_all_tables() -> None:
     assert sum(compare(seed) for seed in first_measured(range(10_000, 10_050))) >= 25
 

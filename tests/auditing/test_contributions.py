@@ -172,6 +172,7 @@ def fitting(full: list[list[int | None]]):  # type: ignore[no-untyped-def]
             yield table
 
 
+@pytest.mark.unmeasured
 def test_many_attackers_are_tried_together() -> None:
     """A hundred pairs in a table of two columns, each with hidden neighbours."""
     rng = np.random.default_rng(1)

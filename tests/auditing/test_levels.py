@@ -61,6 +61,7 @@ def test_the_levels_of_a_rule_decide() -> None:
     assert result.cell(activity="A", region="s", attacker="respondent a1").upper == 675 - 300
 
 
+@pytest.mark.unmeasured
 def test_cells_that_miss_their_levels_are_listed_with_interval_and_proof() -> None:
     near = Figures.of_tabulation(
         firms(), hidden=np.isin(np.arange(len(firms())), [firms().find(cell) for cell in SQUARE])
@@ -77,6 +78,7 @@ def test_cells_that_miss_their_levels_are_listed_with_interval_and_proof() -> No
     assert "352" not in json.dumps(result.to_dict())
 
 
+@pytest.mark.unmeasured
 def test_a_sensitive_cell_in_print_is_a_finding() -> None:
     shown = Figures.of_tabulation(firms())
     result = dc.audit(shown, sensitivity=judged())
@@ -143,6 +145,7 @@ def test_the_release_must_be_true_to_what_was_judged() -> None:
         dc.audit(hidden(firms(), *SQUARE), sensitivity=wrong)
 
 
+@pytest.mark.unmeasured
 def test_shares_of_a_tabulation() -> None:
     shown = hidden(firms(), *SQUARE)
     assert dc.audit(shown, original=firms(), protection=10, insiders="none").verdict == "safe"
@@ -229,6 +232,7 @@ def test_rules_that_find_nothing_are_an_answer() -> None:
     assert "The rules call no cell sensitive" in result.sentence
 
 
+@pytest.mark.unmeasured
 def test_a_rule_without_levels_still_asks_that_a_cell_is_not_worked_out() -> None:
     own = sensitivity(firms(), [lambda cells: cells.value == 330])
     for quick in (False, True):

@@ -23,6 +23,7 @@ def religion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "religion.csv"
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("method", METHODS)
 def test_a_release_is_made_again(method: str, religion: str) -> None:
     name, *options = METHODS[method]
@@ -35,6 +36,7 @@ def test_a_release_is_made_again(method: str, religion: str) -> None:
     assert Path("release.csv").read_bytes() == before
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "command",
     [

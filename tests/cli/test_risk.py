@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.running import rows_of, run, start
+from tests.cli.running import rows_of, run
 
 import discreet as dc
 from discreet.protect import RandomRounding, RandomSample
@@ -132,10 +132,10 @@ def test_a_method_to_a_precision_or_exactly() -> None:
 
 def test_the_same_seed_gives_the_same_bytes_whatever_the_workers(files: Path) -> None:
     common = ("risk", files / "F.csv", "--method", "random-rounding", "--draws", 30_000, "--slices", "", "--json")
-    one, two = (start(*common, "--seed", 7, "--workers", workers) for workers in (1, 2))
+    one, two = (run(*common, "--seed", 7, "--workers", workers) for workers in (1, 2))
     assert one == two
     assert one.code == 0
-    other = start(*common, "--seed", 8, "--workers", 2)
+    other = run(*common, "--seed", 8, "--workers", 2)
     assert other.out != one.out
 
 

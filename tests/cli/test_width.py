@@ -13,7 +13,6 @@ from tests.cli.running import run
 import discreet as dc
 
 # What the tests share is made once, by the one process that runs them all.
-pytestmark = pytest.mark.xdist_group("width")
 
 COLOUR = re.compile(r"\x1b\[[0-9;?]*[a-zA-Z]")
 RAW = re.compile(r"\{'|\[\]|\['|\[\d+(, \d+)+\]|\be-\d\d|None\b|True\b|False\b|nan\b")
@@ -60,6 +59,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("command", COMMANDS)
 def test_lines_fit_and_read_as_words(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
@@ -74,6 +74,7 @@ def test_lines_fit_and_read_as_words(command: str, folder: Path, monkeypatch: py
     assert RAW.search(plain) is None, RAW.search(plain)
 
 
+@pytest.mark.unmeasured
 def test_help_says_in_words_what_options_take() -> None:
     for command in ("plan run", "geography", "uniques size", "protect cell-key", "ledger check", "study"):
         told = run(*command.split(), "--help").out

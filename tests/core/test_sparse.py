@@ -15,6 +15,7 @@ from discreet.core import sparse
 from discreet.core.sparse import Rows, components
 
 
+@pytest.mark.unmeasured
 def test_parts_agree_with_scipy() -> None:
     rng = np.random.default_rng(1)
     for case in first_measured(range(2001)):
@@ -37,6 +38,7 @@ def test_a_long_chain_is_one_part() -> None:
         assert not label.any()
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("kind", [np.int64, np.float64])
 def test_rows_do_what_scipy_does(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)

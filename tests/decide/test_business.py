@@ -22,13 +22,13 @@ READING: dict[str, Any] = {
 
 
 def some_firms() -> pd.DataFrame:
-    """Return the firms of two sections of eight."""
+    """Return the firms of one section of eight in half of the regions: too few to compile kernels for."""
     frame = firms(20_000)
-    return frame[frame["activity"].str[0].isin(["A", "B"])]
+    return frame[(frame["activity"].str[0] == "A") & frame["region"].str[:2].isin(["R0", "R1", "R2"])]
 
 
 @pytest.fixture(scope="module")
-def two_sections() -> Tabulation:
+def one_section() -> Tabulation:
     return dc.tabulate(some_firms(), hierarchies=hierarchies(), **READING)
 
 
@@ -71,6 +71,7 @@ def test_magnitudes_of_all_sections(number: int, tmp_path: Path) -> None:
     released_and_reported(firms(number), tmp_path)
 
 
+@pytest.mark.unmeasured
 def test_unprotected_magnitudes_are_withheld() -> None:
     found = assessed(firms(20_000), protection="none")
     assert found.verdict == "withhold"
@@ -89,17 +90,17 @@ def test_holdings_are_counted_as_one() -> None:
 
 
 @pytest.mark.unmeasured
-def test_a_file_of_a_tabulation_is_assessed(two_sections: Tabulation, tmp_path: Path) -> None:
+def test_a_file_of_a_tabulation_is_assessed(one_section: Tabulation, tmp_path: Path) -> None:
     file = tmp_path / "firms.parquet"
-    two_sections.write(file)
+    one_section.write(file)
     assert dc.assess(file, "business", seed=1, trial=True).verdict == "protect"
     assert dc.assess(file, "business", value="turnover", protection="none").verdict == "withhold"
 
 
 @pytest.mark.unmeasured
-def test_magnitudes_are_compared(two_sections: Tabulation) -> None:
+def test_magnitudes_are_compared(one_section: Tabulation) -> None:
     found = dc.compare(
-        two_sections, [{"name": "suppress", "insiders": ["respondents", "none"]}], policy="business", seed=1
+        one_section, [{"name": "suppress", "insiders": ["respondents", "none"]}], policy="business", seed=1
     )
     # Against outsiders alone, one firm works out what others hide: that is never recommended.
     assert found.recommended is not None

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.lengths import seeds
 from tests.measuring import first_measured
 
 import discreet as dc
@@ -59,7 +60,8 @@ def bits_of_reader(figures: list[int], protected: bool) -> list[float]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.unmeasured
+@seeds(15, 60)
 def test_the_risk_allows_for_why_the_table_was_protected(seed: int) -> None:
     rng = np.random.default_rng(seed)
     counts = rng.choice([0, 1, 2, 3, 4, 9, 12], rng.integers(2, 6)).tolist()
@@ -81,6 +83,7 @@ def test_the_risk_allows_for_why_the_table_was_protected(seed: int) -> None:
         assert worst <= 0.7
 
 
+@pytest.mark.unmeasured
 def test_one_cell_that_can_be_small_is_not_safe_unless_all_tables_are_protected() -> None:
     # Of 1, 9, 12 only the first figure can stand for a small count: 1 or 2, once it is known that there is one.
     for seed in range(8):
@@ -106,7 +109,8 @@ def test_neither_the_draw_nor_its_utility_decides_which_protection_is_taken() ->
         assert "not tried" in found.candidates[1].text
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.unmeasured
+@seeds(8, 20)
 def test_no_original_within_its_ranges_has_a_higher_r2_than_the_ceiling(seed: int) -> None:
     rng = np.random.default_rng(seed)
     counts = rng.choice([0, 0, 1, 2, 5, 9, 14], rng.integers(2, 5))
@@ -138,6 +142,7 @@ additive = true
 """
 
 
+@pytest.mark.unmeasured
 def test_a_limit_on_r2_that_rules_originals_out_is_knowledge_of_the_reader() -> None:
     """R2 of 2 and 0 is above 0.5, so that a published 3 and 0 that passed stands for no 0."""
     table = dc.Table.from_array([2, 2], ["x"])
@@ -223,7 +228,8 @@ def test_rules_that_must_all_hold_leave_open_why_a_table_was_protected() -> None
     assert found.verdict == "withhold"
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.unmeasured
+@seeds(2, 6)
 def test_the_chance_of_an_original_above_the_limit_is_at_most_its_bound(seed: int) -> None:
     rng = np.random.default_rng(seed)
     counts = rng.choice([0, 1, 2, 4, 9], 5)
@@ -252,7 +258,7 @@ def test_that_somebody_is_in_the_table_is_knowledge_of_the_reader() -> None:
     """Figures of 0 leave a total of 0 to 2, but a table with nobody in it is not published."""
     table = dc.Table.from_array([[1, 0], [0, 0]], ["a", "b"])
     told = Policy.from_text(
-        'zeros = "unsafe"\n[rules]\nthreshold = 3\n[limits]\nwidth = 2\n'
+        'zeros = "unsafe"\n[rules]\nthreshold = 3\n[limits]\nwidth = 1\n'
         '[[protections]]\nname = "random-rounding"\nbase = 3\nmargins = true\n'
     )
     readers: dict[bool, set[str]] = defaultdict(set)

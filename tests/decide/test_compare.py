@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.decide.firms import firms
+from tests.lengths import seeds
 
 import discreet as dc
 from discreet.core.errors import RequestError
@@ -28,7 +29,7 @@ def compared(**more: Any) -> Comparison:
     return dc.compare(dc.datasets.religion(), GRID, **{"draws": 150, "audits": 2, "seed": 1, **more})
 
 
-@pytest.mark.parametrize("seed", range(200))
+@seeds(40, 200)
 def test_the_frontier_is_that_of_brute_force(seed: int) -> None:
     rng = np.random.default_rng(seed)
     points = [(float(r), float(u)) for r, u in rng.integers(0, 5, (int(rng.integers(1, 9)), 2)) / 4]
@@ -80,6 +81,7 @@ def test_the_recommendation_meets_the_policy_at_the_highest_utility() -> None:
     assert all("R2 of" in " ".join(point.faults) for point in strict.points)
 
 
+@pytest.mark.unmeasured
 def test_results_do_not_depend_on_workers_order_or_company() -> None:
     first, second = compared(workers=1), compared(workers=2)
     assert json.dumps(first.to_dict()) == json.dumps(second.to_dict())
@@ -113,6 +115,7 @@ def test_an_interrupted_comparison_goes_on_where_it_stopped(tmp_path: Path) -> N
     assert len(list(tmp_path.iterdir())) == 2 * before
 
 
+@pytest.mark.unmeasured
 def test_what_was_kept_belongs_to_one_table_and_one_set_of_rules(tmp_path: Path) -> None:
     compared(resume=tmp_path)
     count = len(list(tmp_path.iterdir()))
@@ -176,6 +179,7 @@ def test_faces() -> None:
     assert [i for i, point in enumerate(data["points"]) if point["efficient"]] == sorted(found.frontier)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", ["country_of_birth", "mode_of_travel", "sex"])
 def test_the_usual_protections_of_the_census_tables(name: str) -> None:
     found = dc.compare(dc.datasets.load(name), draws=50, audits=1, seed=1)
@@ -199,6 +203,7 @@ def test_what_leaves_figures_nearly_unchanged_is_not_recommended() -> None:
             assert "random-rounding, base 3 meets it too" in found.sentence
 
 
+@pytest.mark.unmeasured
 def test_a_method_that_is_listed_for_magnitudes_only_is_not_allowed_for_counts() -> None:
     text = 'allow = "listed"\n[rules]\nthreshold = 3\n[[protections]]\nname = "suppress"\nonly = "magnitudes"\n'
     found = dc.compare(dc.datasets.religion(), ["suppress"], policy=Policy.from_text(text), seed=1)
@@ -208,6 +213,7 @@ def test_a_method_that_is_listed_for_magnitudes_only_is_not_allowed_for_counts()
     assert judged.verdict == "withhold"
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("policy", ["default", "census", "business", "health", "safe-output"])
 @pytest.mark.parametrize("which", ["religion", "sex", "firms"])
 def test_assess_and_compare_recommend_the_same(policy: str, which: str) -> None:
@@ -235,6 +241,7 @@ def test_one_method_is_a_grid_like_a_list_of_it() -> None:
         grid_of(3, Policy(), False)
 
 
+@pytest.mark.unmeasured
 def test_a_grid_of_ones_own_is_judged_by_what_it_keeps() -> None:
     found = dc.compare(dc.datasets.religion(), ["random-rounding:base=5", "random-rounding:base=10"], draws=4, seed=1)
     assert found.recommended == 1

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.lengths import seeds
 
 import discreet as dc
 from discreet.core.errors import DataError, DiscreetError, RequestError
@@ -323,7 +324,8 @@ def _random_release(draw: np.random.Generator, truth: list[int]) -> tuple[Releas
     return shown(values, {"age": names}, absent="unpublished"), list(zip(groups, values, strict=True))
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.unmeasured
+@seeds(20, 60)
 def test_findings_are_what_enumeration_finds(ledger: Ledger, seed: int) -> None:
     draw = np.random.default_rng(seed)
     truth = draw.integers(0, MOST + 1, 4).tolist()

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.lengths import seeds
 
 import discreet as dc
 from discreet.decide.ledger import Ledger
@@ -108,7 +109,8 @@ def _margin(tables: np.ndarray, names: str) -> np.ndarray:
     return found
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.unmeasured
+@seeds(20, 40)
 def test_crossings_are_what_enumeration_finds(ledger: Ledger, seed: int) -> None:
     draw = np.random.default_rng(seed)
     line = LINES[seed % len(LINES)]

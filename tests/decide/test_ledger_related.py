@@ -29,6 +29,7 @@ def ledger(tmp_path: Path) -> Ledger:
     return Ledger(tmp_path / "ledger.sqlite")
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("asked", [{"period": "2024-12"}, {"population": "inhabitants"}, {"variable": "people"}])
 def test_cells_that_add_up_to_what_another_release_prints(ledger: Ledger, asked: dict[str, Any]) -> None:
     """Nothing is printed twice, but the cells of one table are those that the other hides, by any reader's sums."""
@@ -171,6 +172,7 @@ def test_populations_that_may_lie_inside_each_other_are_not_called_safe(ledger: 
         assert ledger.check(shown(other, {"area": ["n", "s"]}), title="x", population="voters").verdict == "safe"
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("names", [("adults", "voters"), ("people", "residents > 18+"), ("a > b", "c > d")])
 @pytest.mark.parametrize("larger", ["old", "new"])
 def test_each_way_to_say_how_populations_lie_works(ledger: Ledger, names: tuple[str, str], larger: str) -> None:
@@ -226,6 +228,7 @@ def revised() -> np.ndarray:
     return table
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("told", "asked", "why"),
     [

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.lengths import seeds
 
 from discreet.decide.ledger import Ledger, LedgerCheck
 from discreet.decide.ledger.sums import System, smallest_sums
@@ -133,7 +134,7 @@ def _slow(matrix: np.ndarray, units: Sequence[int]) -> set[tuple[int, ...]]:
     return found
 
 
-@pytest.mark.parametrize("seed", range(150))
+@seeds(45, 150)
 def test_the_smallest_sums_are_those_that_trying_every_union_finds(seed: int) -> None:
     draw = np.random.default_rng(seed)
     count, rows = int(draw.integers(3, 8)), int(draw.integers(2, 6))
@@ -194,7 +195,8 @@ def _division(draw: np.random.Generator, truth: np.ndarray) -> tuple[Release, li
     return Release.of(shown), [(frozenset(groups[names[k]]), values[k]) for k in kept]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.unmeasured
+@seeds(20, 60)
 def test_unions_are_what_enumeration_finds(ledger: Ledger, seed: int) -> None:
     draw = np.random.default_rng(seed)
     truth = draw.integers(0, 3, len(UNITS))
@@ -294,6 +296,7 @@ def _differences(counts: dict[str, int], a: dict[str, list[str]], b: dict[str, l
     return found
 
 
+@pytest.mark.unmeasured
 def test_two_divisions_of_a_territory_at_full_size(ledger: Ledger) -> None:
     counts, a, b = _overlaid(5, 620, 200, 400)
     sums = [[sum(counts[u] for u in units) for units in zones_.values()] for zones_ in (a, b)]
@@ -322,7 +325,8 @@ def test_a_search_that_runs_out_of_time_is_not_called_complete() -> None:
     assert not late.complete
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.unmeasured
+@seeds(15, 40)
 def test_sums_of_hidden_figures_are_those_that_only_both_releases_determine(tmp_path: Path, seed: int) -> None:
     """The slow twin: every union of cells, held against the rank of what both, or either, of two releases print."""
     draw = np.random.default_rng(seed)

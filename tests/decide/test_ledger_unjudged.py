@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.lengths import seeds
 from tests.plain import data_of
 
 import discreet as dc
@@ -285,7 +286,7 @@ def test_rounded_figures_of_two_years_that_are_printed_alike(ledger: Ledger) -> 
     assert other.verdict == "safe"
 
 
-@pytest.mark.parametrize("seed", range(40))
+@seeds(15, 40)
 def test_the_careful_reading_never_makes_a_pair_safer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

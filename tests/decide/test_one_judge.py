@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.cli.running import run
+from tests.lengths import seeds
 from tests.workbench.serving import Server, serving
 
 import discreet as dc
@@ -75,7 +76,7 @@ def asked_of(checked: LedgerCheck, part: Figures) -> dict[str, tuple[float, floa
     }
 
 
-@pytest.mark.parametrize("seed", range(120))
+@seeds(32, 120)
 def test_a_ledger_that_holds_only_it_says_what_an_audit_says(tmp_path: Path, seed: int) -> None:
     release, limits = release_of(seed), LIMITS[seed // 4 % len(LIMITS)]
     found = audit(release, limits=Limits(**limits))
@@ -149,7 +150,8 @@ def cells_of(found: Audit) -> dict[str, tuple[float, float, set[str], bool]]:
     }
 
 
-@pytest.mark.parametrize("seed", range(72))
+@pytest.mark.unmeasured
+@seeds(36, 72)
 def test_every_door_gives_the_same_answer(tmp_path: Path, seed: int) -> None:
     original, method = original_of(seed), METHODS[seed % len(METHODS)]
     limits = ASKED[seed // len(METHODS) % len(ASKED)]
@@ -198,6 +200,7 @@ def test_every_door_gives_the_same_answer(tmp_path: Path, seed: int) -> None:
         assert list(point.faults) == [check.brief for check in made.checks if not check.passed]
 
 
+@pytest.mark.unmeasured
 def test_the_command_line_and_the_workbench_answer_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with Ledger(tmp_path / "office.sqlite") as book:
         book.add(release_of(0), title="others", population="others")

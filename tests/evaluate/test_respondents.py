@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.cli.running import run
+from tests.lengths import few_or_long
 
 import discreet as dc
 from discreet import Figures
@@ -103,6 +105,7 @@ def test_every_profile_judges_respondents() -> None:
         assert all(one.parameters.get("insiders") != "none" for one in policy.protections)
 
 
+@pytest.mark.unmeasured
 def test_the_command_line_finds_it_and_protects_against_it(tmp_path: Path) -> None:
     firms, table = tmp_path / "firms.csv", tmp_path / "table.parquet"
     records().to_csv(firms, index=False)
@@ -268,16 +271,10 @@ def examine(seed: int) -> str:
     return found.verdict
 
 
-@pytest.mark.unmeasured
-def test_the_audit_against_every_table_that_a_respondent_cannot_rule_out() -> None:
-    verdicts = [examine(seed) for seed in range(300)]
-    assert min(verdicts.count("safe"), verdicts.count("unsafe")) > 40
-
-
-@pytest.mark.long
-def test_the_audit_against_every_table_for_thousands() -> None:
-    for seed in range(1000, 5000):
-        examine(seed)
+@few_or_long("seeds", range(80), (*range(300), *range(1000, 5000)))
+def test_the_audit_against_every_table_that_a_respondent_cannot_rule_out(seeds: Sequence[int]) -> None:
+    verdicts = [examine(seed) for seed in seeds]
+    assert min(verdicts.count("safe"), verdicts.count("unsafe")) > len(seeds) / 7.5
 
 
 def protected(seed: int) -> str:
@@ -311,16 +308,10 @@ def protected(seed: int) -> str:
     return "protected" if sensitive else "nothing sensitive"
 
 
-@pytest.mark.unmeasured
-def test_no_suppressed_table_is_refuted_by_a_respondent() -> None:
-    outcomes = [protected(seed) for seed in range(60)]
-    assert outcomes.count("protected") > 12
-
-
-@pytest.mark.long
-def test_no_suppressed_table_is_refuted_by_a_respondent_in_thousands() -> None:
-    outcomes = [protected(seed) for seed in range(60, 4000)]
-    assert outcomes.count("protected") > 800
+@few_or_long("seeds", range(25), range(4000))
+def test_no_suppressed_table_is_refuted_by_a_respondent(seeds: Sequence[int]) -> None:
+    outcomes = [protected(seed) for seed in seeds]
+    assert outcomes.count("protected") > len(seeds) / 5
 
 
 # --- tables that name nobody -----------------------------------------------------------------------------------

@@ -95,11 +95,12 @@ def check(seeds: range) -> None:
     assert min(doubt, none) > len(seeds) / 2
 
 
-@few_or_long("seeds", range(300), range(300, 5000))
+@few_or_long("seeds", range(100), range(100, 5000))
 def test_tables_that_fit_count_and_no_others(seeds: range) -> None:
     check(seeds)
 
 
+@pytest.mark.unmeasured
 def test_pairs_are_looked_at_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("discreet.feasible.candidates.AT_ONCE", 3)
     check(range(60))

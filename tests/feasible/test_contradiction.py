@@ -80,6 +80,7 @@ def test_the_error_says_that_no_fewer_do() -> None:
         bounds(equations_of(shown))
 
 
+@pytest.mark.unmeasured
 def test_without_time_the_set_is_called_irreducible_only() -> None:
     for seed in first_measured(range(40)):
         equations = spoiled(seed)

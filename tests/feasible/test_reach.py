@@ -34,17 +34,20 @@ def compare(seed: int) -> int:
     return 1
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("block", range(3))
 def test_levels_equal_the_list_of_all_tables(block: int) -> None:
     assert sum(compare(seed) for seed in first_measured(range(100 * block, 100 * block + 100))) >= 80
 
 
+@pytest.mark.unmeasured
 def test_levels_by_rounded_programs_equal_the_list_of_all_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solver, "MANY", 0)
     monkeypatch.setattr(solver, "TURNS", 1)
     assert sum(compare(seed) for seed in first_measured(range(300, 400))) >= 80
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", range(6))
 def test_levels_of_large_amounts_equal_integer_programs(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solver, "MANY", 0)

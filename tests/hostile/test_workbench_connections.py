@@ -16,8 +16,6 @@ from tests.workbench.serving import Server, serving
 
 from discreet.workbench import guard
 
-pytestmark = pytest.mark.xdist_group("workbench")
-
 SERVE = """
 import sys
 from discreet.cli.app import perform, tree

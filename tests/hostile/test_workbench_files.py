@@ -18,8 +18,6 @@ from tests.workbench.serving import Server, serving
 
 from discreet.workbench.confinement import Confinement, Confines, OutsideError
 
-pytestmark = pytest.mark.xdist_group("workbench")
-
 TABLE = b"area,sex,count\nn,m,3\nn,f,1\ns,m,12\ns,f,7\n"
 SECRET = "TOPSECRET-4711"
 

@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 from campaign.load import REQUESTS, load
 
-pytestmark = pytest.mark.xdist_group("workbench")
-
 
 def test_many_clients_get_right_answers_and_strangers_none(tmp_path: Path) -> None:
     tally = load(tmp_path, clients=5, requests=60, seed=2)

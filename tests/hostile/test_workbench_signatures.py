@@ -15,8 +15,6 @@ from tests.workbench.serving import Server, serving
 from discreet.core.errors import RequestError
 from discreet.workbench.seal import seal_of, sealed, signing_key
 
-pytestmark = pytest.mark.xdist_group("workbench")
-
 OPEN = b"area,sex,count\nn,m,30\nn,f,41\ns,m,120\ns,f,77\n"
 TIGHT = b"r,c,count\na,x,x\na,y,5\na,Total,8\nb,x,9\nb,y,7\nb,Total,16\nTotal,x,12\nTotal,y,12\nTotal,Total,24\n"
 """A release whose hidden figure is a subtraction away."""

@@ -17,7 +17,6 @@ from tests.workbench.serving import serving
 import discreet as dc
 
 # What the tests share is made once, by the one process that runs them all.
-pytestmark = pytest.mark.xdist_group("plugin")
 
 Command = Callable[..., Outcome]
 POINTS = {

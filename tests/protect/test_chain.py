@@ -77,6 +77,7 @@ def jointly(shown: Table, swap: TableSwapping, last: Kind) -> tuple[np.ndarray[A
     return low, high
 
 
+@pytest.mark.unmeasured
 def test_nothing_is_called_open_that_a_reader_of_both_steps_knows() -> None:
     rng = np.random.default_rng(5)
     judged = 0
@@ -102,6 +103,7 @@ def test_nothing_is_called_open_that_a_reader_of_both_steps_knows() -> None:
     assert judged > 100
 
 
+@pytest.mark.unmeasured
 def test_equal_figures_make_equal_releases(tmp_path: Path) -> None:
     """Neither kinds nor intervals tell anything that the published counts do not: not how many people moved either."""
     chain = Chain((TableSwapping(rate=0.8), ConventionalRounding(5)))

@@ -65,6 +65,7 @@ def check_rounding(rng: np.random.Generator, cases: int) -> int:
     return relaxed
 
 
+@pytest.mark.unmeasured
 def test_random_tables_with_hierarchies_are_additive_and_zero_restricted() -> None:
     assert check_rounding(np.random.default_rng(1), 250) < 30
 
@@ -90,6 +91,7 @@ def check_optimum(rng: np.random.Generator, cases: int) -> int:
     return without
 
 
+@pytest.mark.unmeasured
 def test_small_tables_have_the_distance_of_brute_force() -> None:
     check_optimum(np.random.default_rng(3), 60)
 
@@ -147,6 +149,7 @@ def enumerated_mean(problem: RoundingProblem) -> list[Fraction]:
     return mean
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("array", "base"),
     [([[1, 1], [1, 1]], 2), ([[1, 2], [2, 1]], 3), ([[1, 0], [0, 2]], 3), ([[1, 1], [1, 2]], 3), ([[3, 2]], 4)],

@@ -17,7 +17,6 @@ from discreet.studies.comparison import PaperComparison, Study, StudyEffort, pub
 from discreet.studies.own_samples import simulate_samples
 
 # What the tests share is made once, by the one process that runs them all.
-pytestmark = pytest.mark.xdist_group("studies")
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from tests.workbench.people import Person, answer, firms, patients, said, visiti
 from tests.workbench.serving import serving
 
 # What the server does is measured where others talk to it.
-pytestmark = [pytest.mark.xdist_group("workbench"), pytest.mark.unmeasured]
+pytestmark = pytest.mark.unmeasured
 
 
 def test_the_publisher_reaches_a_verdict_and_exports(opened: Any, tmp_path: Path) -> None:

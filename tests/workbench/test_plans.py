@@ -11,8 +11,6 @@ from tests.programme.records import BUSINESS, FIRMS, firms, table
 from tests.workbench.people import Person
 from tests.workbench.serving import Server, serving
 
-pytestmark = pytest.mark.xdist_group("workbench")
-
 TABLES = table("sizes", ["district", "size"], "pizza") + table("forms", ["region", "form"], "pizza")
 
 

@@ -14,8 +14,6 @@ from tests.workbench.serving import Server, serving
 
 from discreet.core.proof_text import proof_lines
 
-pytestmark = pytest.mark.xdist_group("workbench")
-
 
 @pytest.fixture(scope="module")
 def thousand(tmp_path_factory: pytest.TempPathFactory, patiently: dict[str, str]) -> Iterator[Server]:

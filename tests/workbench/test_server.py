@@ -22,9 +22,6 @@ from tests.cli.running import run
 from tests.workbench.people import tables
 from tests.workbench.serving import Server, crowd, serving
 
-pytestmark = pytest.mark.xdist_group("workbench")
-
-
 # --- who may talk to it -------------------------------------------------------------------------------------
 
 

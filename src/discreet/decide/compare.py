@@ -41,7 +41,6 @@ from discreet.reading.opened import Opened
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading, SearchOptions
 from discreet.rules.sensitivity import Sensitivity
-from discreet.table.statistic import Definitions
 from discreet.table.statistic_reader import definitions_of
 
 
@@ -241,12 +240,6 @@ def efficient(points: Sequence[tuple[float | None, float | None]]) -> tuple[int,
     return tuple(found)
 
 
-class CompareOptions(SearchOptions, total=False):
-    """How an original is read, how much work may be done, and which statistics are wanted beside it."""
-
-    statistics: Definitions | str | Path
-
-
 def compare(
     original: object,
     grid: object = None,
@@ -257,7 +250,7 @@ def compare(
     seed: int | None = None,
     resume: str | Path | None = None,
     name: str | None = None,
-    **options: Unpack[CompareOptions],
+    **options: Unpack[SearchOptions],
 ) -> Comparison:
     """Compare protections on one table: risk, what can be worked out, utility and errors of each.
 

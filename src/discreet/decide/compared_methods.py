@@ -298,7 +298,11 @@ def _released(case: Case, point: GridPoint, method: Method | None, plan: Compari
     # A stream of its own for every point: its result does not depend on which others are compared.
     root = np.random.SeedSequence([plan.seed, int(digest(point.to_dict())[:15], 16)])
     *streams, last = root.spawn(plan.audits + 1)
-    evidences = [_evidence(case, method, stream, plan, choice) for stream in streams]
+    evidences, effort = [], Effort(plan.time_limit, workers=1)
+    for stream in streams:
+        made = None if method is None else apply_beside(case, method, case.subject.original, stream)
+        release, proof = (case.as_is(), None) if made is None else (made.release, made.candidates)
+        evidences.append(gather(case, release, effort, candidates=proof, proofs=0, choice=choice))
     figures = _drawn(case, method, plan, last, evidences)
     some = case.cells.size > 0
     figures["worst_dr"] = Figure.of([_worst_dr(e.known) for e in evidences]) if some else None
@@ -320,14 +324,6 @@ def _released(case: Case, point: GridPoint, method: Method | None, plan: Compari
         faults["r2"] = f"R2 of {r2.mean:.4f} is above {limits.r2:g}"
     worst = _extremes([e.known for e in evidences] if some else [])
     return Measured(point, figures, worst, plan.draws, plan.audits, faults=tuple(faults.values()), met=wrong.count({}))
-
-
-def _evidence(
-    case: Case, method: Method | None, stream: np.random.SeedSequence, plan: ComparisonPlan, choice: Choice
-) -> Evidence:
-    made = None if method is None else apply_beside(case, method, case.subject.original, stream)
-    release, proof = (case.as_is(), None) if made is None else (made.release, made.candidates)
-    return gather(case, release, Effort(plan.time_limit, workers=1), candidates=proof, proofs=0, choice=choice)
 
 
 def _drawn(

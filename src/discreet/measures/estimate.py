@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Unpack
 
 import numpy as np
@@ -178,9 +179,7 @@ def estimate(
     parts = run(
         work, streams, workers=effort.workers, progress=effort.progress, label="drawing populations", apart=True
     )
-    moments = parts[0]
-    for part in parts[1:]:
-        moments = moments.join(part)
+    moments = reduce(Moments.join, parts)
     # Only log-linear models have a test against the sample.
     fit = None
     if test and isinstance(model, LogLinear):

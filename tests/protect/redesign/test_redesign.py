@@ -130,6 +130,7 @@ def tabulated(frame: pd.DataFrame, trees: Any, **more: Any) -> Tabulation:
     return dc.tabulate(frame, ["region", "size"], **given, hierarchies=trees, **more)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", range(4))
 def test_merged_tabulations_are_those_of_recoded_records(seed: int) -> None:
     frame = firms(60, seed, repeated=False)

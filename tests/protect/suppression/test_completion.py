@@ -52,6 +52,7 @@ def everything(equations: Equations, most: int) -> IntArray:
     return whole[good]
 
 
+@pytest.mark.unmeasured
 def test_what_is_filled_in_fits() -> None:
     rng = np.random.default_rng(3)
     open_ = 0
@@ -67,6 +68,7 @@ def test_what_is_filled_in_fits() -> None:
     assert open_ > 500
 
 
+@pytest.mark.unmeasured
 def test_no_table_is_nearer_to_what_is_wanted() -> None:
     rng = np.random.default_rng(4)
     some = 0

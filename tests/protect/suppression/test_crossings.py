@@ -64,6 +64,7 @@ def intervals(found: Audit) -> dict[tuple[str, str], tuple[float, float]]:
     }
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", [3, 6, 10])
 def test_respondents_know_their_own_part_of_crossings(seed: int) -> None:
     """An audit with tables that name respondents finds what one with every contribution finds."""
@@ -105,6 +106,7 @@ def test_crossings_have_their_true_values() -> None:
         assert value == sum(row["v"] for row in rows if all(row[name] == code for name, code in cell.items()))
 
 
+@pytest.mark.unmeasured
 def test_stakes_of_some_positions_are_those_among_all() -> None:
     """Asking for some positions only leaves out the others, and nothing else."""
     tables = pairs(firms(2, n=30, categories=3))
@@ -148,3 +150,23 @@ def test_what_is_not_judged_of_crossings_is_said() -> None:
         assert (f"safe against outsiders only: {crossing_parts.UNPLACED}" in found.sentence) == said
         assert found.to_dict()["audit"] == ("safe against outsiders" if said else "safe")
         assert found.audit.verdict == ("incomplete" if said else "safe")
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_the_largest_part_of_every_crossing_is_that_of_the_records(several: bool) -> None:
+    """Whether or not respondents have several entries, the largest part is that of one respondent added up."""
+    records = firms(3, n=60, categories=3)
+    tables = pairs(records)
+    stated = equations_of([Figures.of_tabulation(one, name=" × ".join(one.names)) for one in tables], asked={})
+    where = crossing_parts.placed(tables, stated.space, None)
+    assert where is not None
+    where = replace(where, unit=np.sort(where.unit // 2)) if several else where
+    crossed = [i for i in range(stated.positions.size) if "Total" not in stated.cell(i).values()]
+    found = where.largest(stated.space, stated.positions[crossed])
+    for i, largest in zip(crossed, found.tolist(), strict=True):
+        parts: dict[int, float] = {}
+        for k, unit in enumerate(where.unit.tolist()):
+            at = {name: stated.space.axes[stated.space.axis(name)].nodes[where.codes[name][k]] for name in "ABC"}
+            if all(at[name] == code for name, code in stated.cell(i).items()):
+                parts[unit] = parts.get(unit, 0) + where.amount[k]
+        assert largest == max(parts.values(), default=0)

@@ -91,6 +91,7 @@ def compare(seed: int, monkeypatch: pytest.MonkeyPatch) -> str:
     return "compared"
 
 
+@pytest.mark.unmeasured
 def test_methods_against_all_patterns_and_all_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = [compare(seed, monkeypatch) for seed in first_measured(range(60))]
     assert kinds.count("compared") > 8

@@ -96,11 +96,13 @@ def compare(typical: float) -> None:
     assert seen[True] > 30
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("typical", [2, 40, 4_000, 3_000_000])
 def test_circuits_are_found_exactly_where_there_are_some(typical: float) -> None:
     compare(typical)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("typical", [2, 4_000])
 def test_integer_programming_finds_them_where_moves_are_broken(typical: float, monkeypatch: pytest.MonkeyPatch) -> None:
     programs = []
@@ -134,6 +136,7 @@ def sparse_table(seed: int) -> tuple[Problem, int]:
     return problem, int(rng.choice(np.flatnonzero(problem.on.least)))
 
 
+@pytest.mark.unmeasured
 def test_cells_with_fractional_moves_are_left_out_before_integer_programming(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = rescue.BARRED
     integer_programs = dict.fromkeys((0, usual), 0)

@@ -69,6 +69,7 @@ def test_it_is_registered_and_released_through_its_audit_only() -> None:
     assert dict(release.parameters) == {"method": "fast", "cost": "value", "form": "marks"}
 
 
+@pytest.mark.unmeasured
 def test_no_single_cell_can_be_released() -> None:
     tried = 0
     for seed, insiders in first_measured(
@@ -92,6 +93,7 @@ def test_no_single_cell_can_be_released() -> None:
     assert tried > 30
 
 
+@pytest.mark.unmeasured
 def test_the_same_input_gives_the_same_pattern_in_another_process() -> None:
     here = marked_once().pattern
     code = (
@@ -162,6 +164,7 @@ def test_a_bound_on_the_risk() -> None:
     assert found.pattern.counts["primary"] == 1
 
 
+@pytest.mark.unmeasured
 def test_intervals_and_made_up_values() -> None:
     marks = marked_once()
     intervals, made = (
@@ -205,6 +208,7 @@ def test_every_suppression_has_a_reason() -> None:
     assert pattern.bound <= pattern.cost
 
 
+@pytest.mark.unmeasured
 def test_the_proof_tells_how_far_it_is_and_the_gap() -> None:
     found, told = proved_once()
     proved = [(done, total, text) for done, total, text in told if "gap" in text]
@@ -220,6 +224,7 @@ class Rung(Clock):
         return Clock(0.0)
 
 
+@pytest.mark.unmeasured
 def test_a_time_limit_returns_a_safe_pattern_with_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as late:
         # All time is gone once there is a first pattern.
@@ -245,6 +250,17 @@ def test_named_attackers() -> None:
     assert all(c.lower <= 15 and c.upper >= 25 for c in cell)
     with pytest.raises(DataError, match="spy is said to know"):
         dc.suppress(counts_, wishes=(wish,), attackers=(Attacker("spy", (), (Fact(used, 0, 1),)),))
+
+
+def test_what_an_attacker_knows_that_leaves_nothing_to_protect_is_named() -> None:
+    counts_ = dc.Table.from_array([[20, 30], [25, 35]], {"r": list("ab"), "c": list("xy")})
+    wish = Wish({"r": "a", "c": "x"}, "suppress", lower=5, upper=5)
+    known = {"a": 50, "b": 60}
+    facts = [Fact({"r": row, "c": "Total"}, value, value) for row, value in known.items()]
+    facts += [Fact({"r": "a", "c": "y"}, 30, 30), Fact({"r": "b", "c": "y"}, 35, 35)]
+    told = r"against the spy: whatever is suppressed, what they know of r=a(, c=Total)?; r=a, c=y determines it more"
+    with pytest.raises(InfeasibleError, match=told):
+        dc.suppress(counts_, wishes=(wish,), attackers=(Attacker("spy", (), tuple(facts)),))
 
 
 def test_linked_tables_in_a_circle() -> None:

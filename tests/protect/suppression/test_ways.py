@@ -30,6 +30,7 @@ def possible(p: Problem, cell: int, amount: float, hidden: BoolArray, down: Floa
     return bool(linprog(np.zeros(p.size), A_eq=p.rows.dense(p.size), b_eq=none, bounds=bounds).status == 0)
 
 
+@pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", range(4))
 def test_a_way_is_found_exactly_where_a_linear_program_finds_one(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -65,6 +66,7 @@ def test_a_way_is_found_exactly_where_a_linear_program_finds_one(seed: int) -> N
     assert outcomes == {True, False}
 
 
+@pytest.mark.unmeasured
 def test_a_dense_table_needs_no_tableau() -> None:
     rng = np.random.default_rng(1)
     counts = rng.poisson(3, (60, 60))
