@@ -10,6 +10,7 @@ from redteam.of_chains import chained
 from redteam.of_counts import assessed, audited, proposed, suppressed
 from redteam.of_files import written
 from redteam.of_means import beside_sums, means_of_sums
+from redteam.of_others import added_up, made_by_hand
 from redteam.of_periods import run_again, run_again_amounts
 from redteam.of_plans import planned, planned_amounts
 from redteam.of_several import drawn_again, linked, released_before, sampled
@@ -40,6 +41,8 @@ ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
     (run_again, 1),
     (run_again_amounts, 1),
     (numbers_beside_amounts, 2),
+    (made_by_hand, 1),
+    (added_up, 1),
 )
 """The attacks, and how often each is made."""
 

@@ -45,4 +45,5 @@ def table_1() -> Figures:
 
 def geurts() -> Figures:
     both = {"row": [1, 2, 3, "Total"], "column": [1, 2, "Total"]}
-    return Figures.from_array([[None, None, 7], [None, None, 3], [3, 3, 6], [9, 7, 16]], both)
+    mark = Kind("suppressed", least=0)
+    return Figures.from_array([[None, None, 7], [None, None, 3], [3, 3, 6], [9, 7, 16]], both, mark=mark)

@@ -174,7 +174,7 @@ def test_only_the_verdict_is_the_same_verdict() -> None:
         if not rules.cells.size:
             continue
         cover = rules.sensitive | (rng.random(len(cells)) < 0.5)
-        shown = Figures.of_tabulation(cells, hidden=cover)
+        shown = Figures.of_tabulation(cells, hidden=cover, mark=dc.Kind("suppressed", least=0))
         full = dc.audit(shown, sensitivity=rules)
         quick = dc.audit(shown, sensitivity=rules, verdict_only=True)
         assert quick.verdict == full.verdict

@@ -186,3 +186,24 @@ def test_one_release_may_have_dimensions_of_the_same_categories() -> None:
     towns = ["York", "Leeds", "Total"]
     flows = Figures.from_array([[None, None, 5], [None, None, 9], [6, 8, 14]], {"home": towns, "work": towns})
     assert dc.audit([flows, Figures.from_array([6, 8, 14], {"work": towns})]).verdict == "safe"
+
+
+def test_hiding_a_figure_elsewhere_does_not_hide_what_follows_between_tables() -> None:
+    activities = ["a1", "a2", "a3", "Total"]
+    sizes = Figures.from_array(
+        [[1, 5, 6], [None, None, 9], [0, 8, 8], [None, None, 23]],
+        {"activity": activities, "size": ["s1", "s2", "Total"]},
+    )
+    regions = Figures.from_array([[6, 0], [4, 5], [4, 4]], {"activity": activities[:3], "region": ["r1", "r2"]})
+    found = dc.audit([sizes, regions])
+    assert found.verdict == "unsafe"
+    assert "he tables together tell about activity=a1, size=s1, region=r1, which none of them shows" in found.sentence
+    # The figures that a table hides are judged as before, and are open.
+    assert found.counts == {"safe": 4, "unsafe": 0, "incomplete": 0}
+    assert dc.audit([sizes, regions], about=["activity", "size", "region"]).verdict == "unsafe"
+    spread = Figures.from_array([[4, 2], [4, 5], [4, 4]], {"activity": activities[:3], "region": ["r1", "r2"]})
+    some = Figures.from_array(
+        [[3, 3, 6], [None, None, 9], [4, 4, 8], [None, None, 23]],
+        {"activity": activities, "size": ["s1", "s2", "Total"]},
+    )
+    assert dc.audit([some, spread]).verdict == "safe"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from pathlib import Path
 
 import numpy as np
@@ -203,3 +203,32 @@ def test_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         (("--divisions", "grid,grid"), "two divisions, not 1"),
     ):
         assert message in refused(run("geography", "--example", "territory", *asked))
+
+
+def test_ten_people_in_ten_overlaps_are_one_in_each() -> None:
+    array = np.tile([1, 50, 50], (10, 1))
+    table = Table.from_array(array, {"area": [f"a{k}" for k in range(10)], "grid": list("bcd")})
+    found = geography(table, 10)
+    assert [one.arithmetic for one in found.found] == ["grid b (10) = 10, one in each of 10 overlaps"]
+    assert (found.safe, found.people, found.beyond_zones) == (False, 10, 10)
+    assert "below 10 or with one person in each overlap" in found.sentence
+    assert not coarser(found, "grid").after.found
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_no_small_pair_is_known_to_a_reader_who_knows_where_somebody_lives(seed: int) -> None:
+    """Go through all tables that fit the zones' figures, with somebody in every pair that somebody lives in."""
+    rng = np.random.default_rng(seed)
+    array = np.where(rng.random((3, 3)) < 0.8, rng.choice([1, 1, 1, 2, 3], (3, 3)), 0) + np.diag([0, 1, 2])
+    if not (array.sum(axis=0).all() and array.sum(axis=1).all()):
+        return
+    found = geography(Table.from_array(array, {"area": list("abc"), "grid": list("xyz")}), 2)
+    rows = [
+        [row for row in product(*(range(1, 8) if n else (0,) for n in line)) if sum(row) == line.sum()]
+        for line in array
+    ]
+    fit = [np.array(one) for one in product(*rows) if (np.sum(one, axis=0) == array.sum(axis=0)).all()]
+    known = [cell for cell in np.argwhere(array == 1).tolist() if len({int(one[tuple(cell)]) for one in fit}) == 1]
+    assert found.safe == (not known)
+    alone = [pair for one in found.found if one.people >= 2 for pair in one.pairs]
+    assert all(found.territory.pairs[pair].tolist() in known for pair in alone)

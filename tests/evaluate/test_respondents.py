@@ -236,7 +236,8 @@ class Case:
 def release_of(case: Case, shown: np.ndarray) -> Figures:
     array = np.where(shown, case.value, -1).reshape([len(one) for one in case.labels]).tolist()
     blank = [None if v < 0 else v for v in array] if case.flat else [[None if v < 0 else v for v in r] for r in array]
-    return Figures.from_array(blank, dict(zip(case.names, case.labels, strict=True)))
+    mark = dc.Kind("suppressed", least=0)
+    return Figures.from_array(blank, dict(zip(case.names, case.labels, strict=True)), mark=mark)
 
 
 def examine(seed: int) -> str:

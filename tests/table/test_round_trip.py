@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from pathlib import Path
 from typing import Any, Literal
 
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from tests.table.strategies import tables
 
 from discreet import Dimension, RequestError, Table, datasets, read_table
+from discreet.core.formula_texts import RUNS
 
 Backend = Literal["pandas", "polars", "pyarrow"]
 backends = st.sampled_from(("pandas", "polars", "pyarrow"))
@@ -36,7 +38,7 @@ def wide_says_all(table: Table) -> bool:
 
 def _plain(text: str) -> str:
     """Return a text without the blanks around it; those that a spreadsheet might run as a formula are kept in front."""
-    return text.rstrip() if text[:1] in ("\t", "\r") and text.strip() else text.strip()
+    return text.rstrip() if re.match(RUNS, text) and text.strip() else text.strip()
 
 
 def without_blanks(table: Table) -> Table:

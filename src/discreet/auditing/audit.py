@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, Unpack
 
@@ -20,12 +22,13 @@ from discreet.auditing.limits import AuditCriterion, Limits
 from discreet.auditing.question import alone, ask, sums_of, targets_of, unpublished
 from discreet.auditing.terms import AuditOptions, Terms
 from discreet.core.clock import Clock
-from discreet.core.errors import RequestError
-from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.errors import DataError, InfeasibleError, RequestError
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.text import listed
 from discreet.feasible.candidates import Candidates, Fitting, fitting
 from discreet.feasible.implied_statistics import without_implied
 from discreet.feasible.respondent_groups import unjudged, with_respondents
+from discreet.feasible.respondent_values import RespondentGroup
 from discreet.feasible.statistic_ranges import with_statistics
 from discreet.reading.original import is_frame
 from discreet.reading.published import open_release, open_truth
@@ -45,6 +48,8 @@ from discreet.table.taken_apart import doubts, in_one_spelling
 
 Insiders: TypeAlias = Literal["auto", "none", "singletons", "respondents"]
 INSIDERS = ("auto", "none", "singletons", "respondents")
+CROSSED = 2_000
+"""The most cells of a crossing that no table shows which are asked about unasked: a second or so."""
 UNNAMED = (
     "some respondents are in several cells, and the table does not say who is in which, so what they work out "
     "could not be judged; tabulate the records with the column that says whose they are (contributor=, "
@@ -54,6 +59,15 @@ UNSAID = (
     "nothing says whether hidden figures can be 0, and they are taken to be 0 or more; where zeros are always "
     "published, readers know that they are not (least=1, --least 1)"
 )
+IF_SHOWN = (
+    "what readers know too closely if zeros are always published is not called safe; say whether they are (--least 1, "
+    "or --least 0 if zeros are hidden too; in Python a mark says it: Kind('suppressed', least=0))"
+)
+BETWEEN = (
+    "what the tables together tell about cells of {}, which none of them shows, was not asked, as there are {:,}; ask "
+    "(about=, --about {})"
+)
+CROSSING = "the tables together tell about {}, which none of them shows: {}; see all such cells (about=, --about {})"
 TOTALLESS = (
     "no total of {} is published, and nothing bounds some hidden figures from above; if a category is a total, say so "
     "(total=, --total)"
@@ -148,6 +162,8 @@ def audit(
     """
     LAWS.check(law)
     terms = Terms(**options)
+    same: dict[str, Any] = {"sums": sums, "attackers": attackers, "contributions": contributions}
+    same |= {"about": about, "insiders": insiders, "law": law, "limits": limits, **options}
     effort = _effort(terms)
     limits, original, sensitivity = limits or Limits(), open_truth(terms.original), terms.sensitivity
     least, most = terms.least, terms.most
@@ -190,22 +206,92 @@ def audit(
         fitting=fits,
     )
     targets = np.union1d(targets_of(everybody, asked, reach), singles)
-    if terms.verdict_only:
-        sheets = [judge.verdict_only(everybody, targets := targets[_with_levels(judge)[targets]])]
-        whom = judge.suspects(everybody, known, targets) if known else np.zeros(0, np.int64)
-    else:
-        linked = len(published) > 1 and targets.size and equations.measured is None
-        # What all tables leave comes first; what each leaves on its own is worked out in the time that remains.
-        bounded = judge.bound(everybody, targets)
-        by_itself = alone(parts, equations, crossing, asked, judge.bound, least, most) if linked else None
-        sheets, whom = [judge.judged(bounded, targets, by_itself)], np.arange(len(known))
-    sheets += [judge.respondents(groups)] if groups else []
-    sheets += judge.insiders(inside, known, targets, sheets[0], whom) if whom.size else []
+    linked = len(published) > 1 and targets.size and equations.measured is None
+    ends = partial(alone, parts, equations, crossing, asked, judge.bound, least, most) if linked else lambda: None
+    sheets = _sheets(judge, everybody, inside, known, targets, groups, terms.verdict_only, ends)
     if (left_open := with_sums_of_nobody(sheets, parts_of(releases), equations)) is not None:
         sheets = left_open
         told.append(UNCOUNTED)
     criterion = AuditCriterion(limits, terms.protection, None if sensitivity is None else _titles(sensitivity))
-    return _result(sheets, judge, published, terms.proofs, criterion, "; ".join(filter(None, told)))
+    found = _result(sheets, judge, published, terms.proofs, criterion, "; ".join(filter(None, told)))
+    again = partial(audit, **{**same, "time_limit": judge.clock.left, "proofs": 0})
+    whole = not crossing and not sums and reach.sensitive is None and limits.levels is None and not terms.verdict_only
+    return found if found.verdict != "safe" else _asked_further(found, releases, equations if whole else None, again)
+
+
+def _sheets(
+    judge: Judge,
+    everybody: Equations,
+    inside: Equations,
+    known: list[Knowledge],
+    targets: IntArray,
+    groups: Sequence[RespondentGroup],
+    verdict_only: bool,
+    by_itself: Callable[[], FloatArray | None],
+) -> list[Sheet]:
+    """Judge what the outsider works out, what follows for groups of respondents, and what those learn who know more."""
+    if verdict_only:
+        sheets = [judge.verdict_only(everybody, targets := targets[_with_levels(judge)[targets]])]
+        whom = judge.suspects(everybody, known, targets) if known else np.zeros(0, np.int64)
+    else:
+        # What all tables leave comes first; what each leaves on its own is worked out in the time that remains.
+        bounded = judge.bound(everybody, targets)
+        sheets, whom = [judge.judged(bounded, targets, by_itself())], np.arange(len(known))
+    sheets += [judge.respondents(groups)] if groups else []
+    return sheets + (judge.insiders(inside, known, targets, sheets[0], whom) if whom.size else [])
+
+
+def _asked_further(
+    found: Audit, releases: Sequence[Any], equations: Equations | None, again: Callable[..., Audit]
+) -> Audit:
+    """Return a safe audit, after asking about the crossing of the tables of equations, and what zeros tell if shown."""
+    if equations is not None:
+        found = _between(found, equations, lambda names: again(releases, about=names, law="interval"))
+    if UNSAID not in found.note or found.verdict != "safe":
+        return found
+    return _if_zeros_are_shown(found, lambda: again([_above_zero(one) for one in releases]))
+
+
+def _between(found: Audit, equations: Equations, again: Callable[[list[str]], Audit]) -> Audit:
+    """Return an audit that says what follows for the crossing of linked tables, if none of them shows it.
+
+    Cells that no table shows can be worked out from tables that hide something, as from others.
+    """
+    axes = equations.space.axes
+    names = [axis.name for axis in axes]
+    if any(set(part.names) == set(names) for part in equations.parts):
+        return found
+    size = math.prod(len(axis.leaves) for axis in axes)
+    other = again(names) if size <= CROSSED else None
+    if other is not None and other.verdict == "safe":
+        return found
+    note = BETWEEN.format(listed(names), size, ",".join(names))
+    if other is not None:
+        worst = other.worst(1)[0]
+        note = CROSSING.format(worst.name, "; ".join(worst.faults) or "not finished in time", ",".join(names))
+    notes = "; ".join(filter(None, [found.note, note]))
+    return replace(found, verdict="incomplete" if other is None else other.verdict, note=notes)
+
+
+def _above_zero(release: Release | Figures | Table) -> Release | Figures | Table:
+    """Return a release if zeros are always published: what is hidden is above 0."""
+    return release if isinstance(release, Table) else release.marked(1)
+
+
+def _if_zeros_are_shown(found: Audit, again: Callable[[], Audit]) -> Audit:
+    """Return an audit that calls nothing safe that a reader knows too closely if zeros are always published."""
+    try:
+        other = again()
+    except (DataError, InfeasibleError):
+        # By the figures or the original some hidden figure is 0, so zeros are not always published.
+        return found
+    if other.verdict == "safe":
+        return found
+    mine, theirs = found.findings, other.findings
+    size, wrong = mine.equations.lower.size, theirs.rank != RANK["safe"]
+    known = np.isin(mine.who * size + mine.at, (theirs.who * size + theirs.at)[wrong])
+    findings = replace(mine, finished=mine.finished & ~known)
+    return replace(found, verdict="incomplete", findings=findings, note=f"{found.note}; {IF_SHOWN}")
 
 
 def _respondents(

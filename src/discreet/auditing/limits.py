@@ -49,8 +49,11 @@ class Limits:
         if self.within is not None and not 0 < self.within <= 100:
             raise RequestError(f"within is {self.within}; give a percentage above 0, up to 100")
         for cell, level in (self.levels or {}).items():
-            if len(level) not in (2, 3) or not level[0] <= level[1]:
-                raise RequestError(f"the levels of {dict(cell)} are {level}; give the lower, then the upper one")
+            if len(level) not in (2, 3) or not level[0] <= level[1] or any(not width >= 0 for width in level[2:]):
+                raise RequestError(
+                    f"the levels of {dict(cell)} are {level}; give the lower, then the upper one, then, if at all, the "
+                    "least width, which is 0 or more"
+                )
 
     def broken(
         self,

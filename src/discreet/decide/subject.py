@@ -116,19 +116,17 @@ class Subject:
         """Return a release of the original with what its marks reveal to readers who know the policy.
 
         Under a policy that calls zeros safe there is no reason to hide one: marks that do not mention zeros hide none,
-        unless the original has a zero behind a mark.
+        unless the original has a zero behind a mark. Otherwise they may hide some.
         """
-        parts = release.parts()
-        if zeros == "unsafe" or not any(part.unsaid for part in parts):
-            return release
-        values = self.values()[0]
-        for part in parts:
-            place = self.positions(part)[part.hidden]
-            row = np.minimum(np.searchsorted(self.tabulation.cells, place), values.size - 1)
-            listed = self.tabulation.cells[row] == place
-            if ((place >= 0) & (~listed | (values[row] <= 0))).any():
-                return release
-        return replace(release, figures=tuple(part.marked(above_zero=True) for part in parts))
+        least = int(zeros != "unsafe" and not any(self._hides_zeros(part) for part in release.parts()))
+        return release.marked(least)
+
+    def _hides_zeros(self, part: Figures) -> bool:
+        """Say whether the original has a zero behind a mark."""
+        values, place = self.values()[0], self.positions(part)[part.hidden]
+        row = np.minimum(np.searchsorted(self.tabulation.cells, place), values.size - 1)
+        listed = self.tabulation.cells[row] == place
+        return bool(((place >= 0) & (~listed | (values[row] <= 0))).any())
 
     def impossible(self) -> IntArray:
         """Return the positions of structural zeros among the cells."""

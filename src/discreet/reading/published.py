@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -183,4 +182,4 @@ def _published_tab(file: Path, metadata: Metadata, parts: Mapping[str, Sequence[
             name=file.name,
         )
     # What is hidden is above 0: empty cells have a status of their own.
-    return replace(found, figures=tuple(part.marked(above_zero=True) for part in found.figures))
+    return found.marked(least=1)

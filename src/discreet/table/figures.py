@@ -299,15 +299,17 @@ class Figures(Copied, Readable):
         cells = math.prod(np.unique(column[inner]).size for column in self.codes.T)
         return int(inner.sum()) < cells
 
-    def marked(self, *, above_zero: bool | None = None) -> Figures:
-        """Return the figures with marks that do not mention zeros taken to hide none, by default if zeros are shown.
+    def marked(self, least: int | None = None) -> Figures:
+        """Return the figures with marks that do not mention zeros taken to hide none, if zeros are shown.
+
+        If it is known what hidden figures are at least, such marks say that.
 
         >>> Figures.from_array([3, None, 0], {"x": list("abc")}, mark=SUPPRESSED).kinds[1].phrase
         'suppressed, at least 1'
         """
-        if not self.unsaid or not (self.shows_zeros if above_zero is None else above_zero):
+        if not self.unsaid or (least is None and not self.shows_zeros):
             return self
-        return replace(self, kinds=tuple(kind.above_zero() for kind in self.kinds))
+        return replace(self, kinds=tuple(kind.saying(1 if least is None else least) for kind in self.kinds))
 
     def telling(self) -> Figures:
         """Return the figures without sums of other figures, which add nothing unless a statistic divides by them.

@@ -77,6 +77,13 @@ class Release(Copied, Readable):
         listed = zeros and self.inner.size <= DENSE_LIMIT
         return (Figures.of_table(self.inner, self.kind, zeros=listed, name=self.method),)
 
+    def marked(self, least: int) -> Release:
+        """Return the release with marks that say what hidden figures are at least, where they say nothing of zeros."""
+        parts = self.parts()
+        if not any(part.unsaid for part in parts):
+            return self
+        return replace(self, figures=tuple(part.marked(least) for part in parts))
+
     def as_trial(self) -> Release:
         """Return the release, marked as one that is not for publication."""
         return self if self.trial else replace(self, trial=True)

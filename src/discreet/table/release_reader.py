@@ -47,7 +47,7 @@ from discreet.table.statistic_reader import (
     taken_out,
 )
 from discreet.table.table_reader import is_tabulated, note_of, release_from_arrow
-from discreet.table.unmarked_totals import refuse_nested, refuse_sums, refuse_unmarked
+from discreet.table.unmarked_totals import FLAT, NO_SUMS, NONE, refuse_nested, refuse_sums, refuse_unmarked
 
 STATED = re.compile(rf"(.*?)(?: {ROWS}=([0-9]+))?(?:{TRIAL_MARK})?")
 """How a figure was made, and how many rows there are."""
@@ -294,7 +294,9 @@ def _built(columns: _Columns, how: ReleaseOptions, groups: Groups) -> Figures:
     total = how.get("total", TOTAL)
     trees = _trees(labels, total, how, groups)
     if total:
-        _refuse_totals(labels, trees, total, numbers if kind.exact else None, hidden)
+        _refuse_totals(labels, trees, total)
+        if kind.exact:
+            _refuse_sums(labels, trees, total, numbers, hidden, by_chance=stated is not None)
     kinds = [one.scaled(10**decimals) for one in (kind, SUPPRESSED, margins)]
     which = np.where(hidden, 1, np.where(_sums(labels, trees, total), 2, 0))
     for mark, meaning in meanings.items():
@@ -378,17 +380,27 @@ def _columns(arrow: pa.Table, where: Where, how: ReleaseOptions, definitions: Ma
     return _Columns(labels, texts, beside, where, read.figure, aside, floating)
 
 
-def _refuse_totals(labels: Labels, trees: Trees, total: str, numbers: IntArray | None, hidden: BoolArray) -> None:
-    """Refuse categories that are named like a margin but are none, or are sums of others as exact numbers show."""
+def _refuse_totals(labels: Labels, trees: Trees, total: str) -> None:
+    """Refuse categories that are named like a margin but are none."""
     for name, coded in labels.items():
         known = {total, *(code for tree in trees.get(name, ()) for code in tree.codes)}
         others = [label for label in coded.categories if label not in known]
-        refuse_unmarked(name, others, known=len(others) < len(coded.categories))
-    # Sums are looked for in dimensions that have neither a total nor a hierarchy.
+        refuse_unmarked(name, others, known=len(others) < len(coded.categories), otherwise=_otherwise(labels, total))
+
+
+def _refuse_sums(
+    labels: Labels, trees: Trees, total: str, numbers: IntArray, hidden: BoolArray, *, by_chance: bool
+) -> None:
+    """Refuse categories that are the sum of all others, in dimensions that have neither a total nor a hierarchy."""
     bare = {name: one.categories for name, one in labels.items() if total not in one.categories and not trees.get(name)}
-    if numbers is not None:
-        for refuse in (refuse_sums, refuse_nested):
-            refuse({name: one.codes for name, one in labels.items()}, bare, numbers, ~hidden)
+    codes = {name: one.codes for name, one in labels.items()}
+    refuse_sums(codes, bare, numbers, ~hidden, _otherwise(labels, total), by_chance=by_chance)
+    refuse_nested(codes, bare, numbers, ~hidden, _otherwise(labels, total, NO_SUMS))
+
+
+def _otherwise(labels: Labels, total: str, none: str = NONE) -> str:
+    """Return what to do if a category is no margin, without losing those that are."""
+    return FLAT if any(total in one.categories for one in labels.values()) else none
 
 
 def _sums(labels: Labels, trees: Trees, total: str) -> BoolArray:

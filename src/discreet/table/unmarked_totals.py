@@ -32,6 +32,10 @@ BEGINNING = re.compile(r"(sub-?|grand )?totals?\b(?! loss)|all categories\b")
 """How such labels begin, as in «Total: all households» and «All categories: sex»."""
 CODED = "t"
 """The total in codes of statistical offices; beside a total of another name it is a category."""
+NONE = "that there is none (total=None, --total '')"
+NO_SUMS = "say that there are no sums (total=None, --total '')"
+FLAT = "list it with the others in a hierarchy of this dimension (hierarchies=, --hierarchy)"
+"""What to do with a category that is no margin: if others are, saying that there is none would lose them."""
 LINES = 3
 """In this many lines, a category is not the sum of all others by chance."""
 
@@ -46,16 +50,26 @@ def named_like_a_total(label: str) -> bool:
     return text in TOTALS or BEGINNING.match(text) is not None
 
 
-def refuse_unmarked(dimension: str, categories: Sequence[str], *, known: bool) -> None:
-    """Refuse a category named like a margin: it would count people twice. ``known`` is true if there is a total too."""
+def refuse_unmarked(dimension: str, categories: Sequence[str], *, known: bool, otherwise: str = NONE) -> None:
+    """Refuse a category named like a margin: it would count people twice. ``known`` is true if there is a total too.
+
+    ``otherwise`` says what to do if it is none.
+    """
     found = (one for one in categories if named_like_a_total(one) or (not known and one.casefold().strip() == CODED))
     label = next(found, None)
     if label is not None and len(categories) > 1:
-        raise DataError(f"category {label!r} of dimension {dimension!r} is named like a margin; {_remedy(label)}")
+        remedy = _remedy(label, otherwise)
+        raise DataError(f"category {label!r} of dimension {dimension!r} is named like a margin; {remedy}")
 
 
 def refuse_sums(
-    codes: Mapping[str, IntArray], categories: Mapping[str, Sequence[str]], values: IntArray, shown: BoolArray
+    codes: Mapping[str, IntArray],
+    categories: Mapping[str, Sequence[str]],
+    values: IntArray,
+    shown: BoolArray,
+    otherwise: str = NONE,
+    *,
+    by_chance: bool = False,
 ) -> None:
     """Refuse a category that is the sum of all others wherever all are shown, and never less than those shown.
 
@@ -64,8 +78,12 @@ def refuse_sums(
         categories: their labels, of the dimensions without a total.
         values: the figures.
         shown: which of them are shown as they are; the others are hidden.
+        otherwise: what to do if the category is none.
+        by_chance: whether categories may be as large as all others without being their sum, as in files whose totals
+            were marked when they were written.
 
-    A single such line may be chance. Three are not, nor are two dimensions with a category of one name.
+    A single such line may be chance. Three are not, nor are two dimensions with a category of one name. Where a figure
+    is hidden that would follow, chance does not count: as long as no line contradicts it, you have to say what it is.
 
     >>> every = {"area": np.repeat([0, 1, 2], 3), "sex": np.tile([0, 1, 2], 3)}
     >>> labels = {"area": ["n", "s", "ganz"], "sex": ["m", "f", "ganz"]}
@@ -81,22 +99,30 @@ there is none (total=None)
         if len(labels) < 3:
             continue
         others = [column for other, column in codes.items() if other != name]
-        lines = _sums(codes[name], others, values, shown, len(labels))
+        lines, hiding = _sums(codes[name], others, values, shown, len(labels))
+        if hiding.any() and not by_chance:
+            label = labels[int(np.argmax(hiding))]
+            raise DataError(
+                f"category {label!r} of dimension {name!r} may be the sum of all others: in no line is it less than "
+                f"those shown, and then hidden figures follow from it; {_remedy(label, otherwise, name)}"
+            )
         for code in np.flatnonzero(lines).tolist():
             label, again = labels[code], found.get(labels[code])
             if lines[code] >= LINES or again is not None:
                 both = f" and of {again!r}" if again is not None else ""
-                flag = f"--part {shlex.quote(f'{name}={label}')}"
-                more = f", or so of this dimension of a release alone (parts={{{name!r}: [{label!r}]}}, {flag})"
                 raise DataError(
                     f"category {label!r} of dimension {name!r}{both} is the sum of all others in "
-                    f"{lines[code]:,} line{'s' if lines[code] > 1 else ''}; {_remedy(label, 'a margin', more)}"
+                    f"{lines[code]:,} line{'s' if lines[code] > 1 else ''}; {_remedy(label, otherwise, name)}"
                 )
             found[label] = name
 
 
 def refuse_nested(
-    codes: Mapping[str, IntArray], categories: Mapping[str, Sequence[str]], values: IntArray, shown: BoolArray
+    codes: Mapping[str, IntArray],
+    categories: Mapping[str, Sequence[str]],
+    values: IntArray,
+    shown: BoolArray,
+    otherwise: str = NO_SUMS,
 ) -> None:
     """Refuse categories that are sums of those whose codes begin with their own, as far as they are shown.
 
@@ -127,8 +153,7 @@ is, give the dimension a hierarchy (hierarchies=), otherwise say that there are 
             parts = listed([repr(labels[one]) for one in np.flatnonzero(above == parent).tolist()])
             raise DataError(
                 f"category {labels[parent]!r} of dimension {name!r} seems to be the sum of {parts}; if it is, give the "
-                "dimension a hierarchy (hierarchies=, --hierarchy), otherwise say that there are no sums (total=None, "
-                "--total '')"
+                f"dimension a hierarchy (hierarchies=, --hierarchy), otherwise {otherwise}"
             )
 
 
@@ -175,8 +200,13 @@ def _lines(size: int, others: Sequence[IntArray]) -> IntArray:
     return line
 
 
-def _sums(code: IntArray, others: Sequence[IntArray], values: IntArray, shown: BoolArray, size: int) -> IntArray:
-    """Return in how many lines each category is the sum of two others or more; 0 if it is not wherever it could be."""
+def _sums(
+    code: IntArray, others: Sequence[IntArray], values: IntArray, shown: BoolArray, size: int
+) -> tuple[IntArray, BoolArray]:
+    """Return in how many lines each category is the sum of two others or more, and whether it may tell a hidden figure.
+
+    Neither holds for a category that is not the sum wherever it could be.
+    """
     line = _lines(code.size, others)
     number = int(line.max(initial=-1)) + 1
     whole = np.zeros(number, np.int64)
@@ -189,10 +219,14 @@ def _sums(code: IntArray, others: Sequence[IntArray], values: IntArray, shown: B
     fits = np.where(hidden > 0, values >= rest, same) | ~shown
     wrong = np.bincount(code, weights=~fits, minlength=size)
     lines = np.bincount(code, weights=same & shown & (positive > 2), minlength=size)
-    found: IntArray = np.where(wrong > 0, 0, lines).astype(np.int64)
-    return found
+    telling = np.bincount(code, weights=shown & (hidden > 0), minlength=size)
+    return np.where(wrong > 0, 0, lines).astype(np.int64), (wrong == 0) & (telling > 0)
 
 
-def _remedy(label: str, what: str = "one", more: str = "") -> str:
-    said = f"(total={label!r}, --total {shlex.quote(label)}){more}"
-    return f"if it is {what}, say so {said}, otherwise that there is none (total=None, --total '')"
+def _remedy(label: str, otherwise: str, dimension: str = "") -> str:
+    what, said = "one", f"(total={label!r}, --total {shlex.quote(label)})"
+    if dimension:
+        flag = f"--part {shlex.quote(f'{dimension}={label}')}"
+        what = "a margin"
+        said += f", or so of this dimension of a release alone (parts={{{dimension!r}: [{label!r}]}}, {flag})"
+    return f"if it is {what}, say so {said}, otherwise {otherwise}"

@@ -6,7 +6,8 @@ from the search for known sums that the ledger uses (:mod:`discreet.decide.ledge
 is settled exactly by :mod:`discreet.decide.geography.directed_cuts`. A zone that is below the threshold itself is a
 difference too: of that zone and nothing.
 
-The reader knows both maps, every published figure, and in which overlaps of two zones nobody lives.
+The reader knows both maps, every published figure, and in which overlaps of two zones nobody lives, and so where
+somebody does: ten people in ten overlaps are one in each, whatever the threshold.
 """
 
 from __future__ import annotations
@@ -99,13 +100,17 @@ class GeographicDifferences(Readable):
     @property
     def beyond_zones(self) -> int:
         """How many of them are in no published zone below the threshold: only differences give them away."""
-        return self.people - self.by_zones.get(1, 0)
+        return int(self.territory.people[self.exposed & ~self._small].sum())
+
+    @cached_property
+    def _small(self) -> BoolArray:
+        """The pairs of zones of which one is below the threshold itself."""
+        return np.asarray((self.territory.figures[self.territory.nodes] < self.threshold).any(axis=1), bool)
 
     @cached_property
     def by_zones(self) -> dict[int, int]:
         """How many people the listed differences find with this many zones and no fewer."""
-        small = (self.territory.figures[self.territory.nodes] < self.threshold).any(axis=1)
-        least = dict.fromkeys(np.flatnonzero(small).tolist(), 1)
+        least = dict.fromkeys(np.flatnonzero(self._small).tolist(), 1)
         for one in self.found:
             for pair in one.pairs:
                 least[pair] = min(one.zones, least.get(pair, one.zones))
@@ -126,9 +131,14 @@ class GeographicDifferences(Readable):
         many = "1 difference" if number == 1 else f"{number:,} differences"
         return (
             f"{self.people:,} of {total:,} people are in differences of unions of {names[0]} and {names[1]} below "
-            f"{self.threshold}: {many} of up to {most} {'zone' if most == 1 else 'zones'}. {self.beyond_zones:,} of "
-            "them are in no zone that is below the threshold itself."
+            f"{self.threshold}{self._alone}: {many} of up to {most} {'zone' if most == 1 else 'zones'}. "
+            f"{self.beyond_zones:,} of them are in no zone that is below the threshold itself."
         ) + (f" There may be more: {self._late}" if self.unsettled else "")
+
+    @property
+    def _alone(self) -> str:
+        """That larger differences count too, if everybody in them is alone where they live."""
+        return " or with one person in each overlap" if any(d.people >= self.threshold for d in self.found) else ""
 
     @property
     def _late(self) -> str:
@@ -209,8 +219,29 @@ def differences_of(territory: Territory, threshold: int, clock: Clock | None = N
         more, unsettled = _left_over(territory, threshold, {pair for union in unions for pair in union}, until)
         unions += more
     found = [_explained(territory, union) for union in unions]
+    found += [_explained(territory, union, one_in_each=True) for union in _one_in_each(territory, threshold)]
     ordered = sorted(found, key=lambda one: (one.people, one.zones, one.arithmetic))
     return GeographicDifferences(territory, threshold, tuple(ordered), known.complete, unsettled)
+
+
+def _one_in_each(territory: Territory, threshold: int) -> list[tuple[int, ...]]:
+    """Return the smallest differences of the threshold or more in which everybody is alone in their pair.
+
+    Readers know where somebody lives. A difference of ten people in ten pairs has one in each, and no other difference
+    of so many tells a single pair: people can move along a circle of pairs unless one of them has nobody to spare.
+    """
+    spare, found, covered = territory.people > 1, list[tuple[int, ...]](), set[int]()
+    parts = territory.rounds(spare)[territory.nodes]
+    for pair in np.flatnonzero(parts[:, 0] != parts[:, 1]).tolist():
+        if pair in covered:
+            continue
+        near, far = territory.nodes[pair].tolist()
+        reached = territory.followed(far, lambda zone, one: zone < territory.first or bool(spare[one]))
+        side = territory.followed(near, lambda zone, one: True, reached)
+        cut = tuple(one for zone in sorted(side) for other, one in territory.overlaps[zone] if other in reached)
+        covered.update(cut)
+        found += [cut] if len(cut) >= threshold else []
+    return found
 
 
 def _left_over(
@@ -229,7 +260,7 @@ def _left_over(
     return found, 0
 
 
-def _explained(territory: Territory, union: tuple[int, ...]) -> Difference:
+def _explained(territory: Territory, union: tuple[int, ...], *, one_in_each: bool = False) -> Difference:
     """Return the difference of a union of pairs with the shorter of its two derivations."""
     side, near = territory.side(union)
     totals, numbers = territory.figures, np.array(side)
@@ -244,6 +275,8 @@ def _explained(territory: Territory, union: tuple[int, ...]) -> Difference:
     names = (territory.names[division], territory.names[1 - division])
     told = list(zip(names, labels, (totals[plus].tolist(), totals[minus].tolist()), strict=True))
     long, short = (_arithmetic(told, most, people) for most in (territory.size, SHORT))
+    if one_in_each:
+        long, short = (f"{text}, one in each of {people:,} overlaps" for text in (long, short))
     return Difference(people, labels[0], labels[1], names, long, short, union)
 
 

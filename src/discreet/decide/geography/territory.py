@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from discreet.core.errors import RequestError, require
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.sparse import components
 from discreet.decide.ledger.sums import System
 from discreet.table import Table
@@ -100,6 +100,59 @@ class Territory:
             found[left].append((right, pair))
             found[right].append((left, pair))
         return found
+
+    def rounds(self, spare: BoolArray) -> IntArray:
+        """Return the part of every zone in which people can move around a circle of pairs.
+
+        A pair can take somebody in: that leads from its zone of the first division to the one of the second. It can let
+        somebody go where it has one to spare, which leads back. (Strongly connected parts, by Kosaraju's two searches.)
+
+        >>> table = Table.from_array([[1, 5], [1, 5]], {"area": ["n", "s"], "grid": ["a", "b"]})
+        >>> found = Territory.of(table)
+        >>> found.rounds(found.people > 1).tolist()
+        [0, 0, 1, 0]
+        """
+        on = [
+            [far for far, pair in found if zone < self.first or spare[pair]] for zone, found in enumerate(self.overlaps)
+        ]
+        back = [[far for far, pair in found if far < self.first or spare[pair]] for found in self.overlaps]
+        order: list[int] = []
+        for start in self._searched(on, range(self.size)):
+            order += start
+        part = np.zeros(self.size, np.int64)
+        for number, found in enumerate(self._searched(back, reversed(order))):
+            part[found] = number
+        return part
+
+    def _searched(self, ways: list[list[int]], starts: Iterable[int]) -> Iterator[list[int]]:
+        """Yield the zones that each start leads to first, those with nothing ahead of them before the others."""
+        seen = np.zeros(self.size, bool)
+        for start in starts:
+            done: list[int] = []
+            stack = [] if seen[start] else [(start, iter(ways[start]))]
+            seen[start] = True
+            while stack:
+                here, ahead = stack[-1]
+                zone = next((one for one in ahead if not seen[one]), None)
+                if zone is None:
+                    done.append(here)
+                    stack.pop()
+                else:
+                    seen[zone] = True
+                    stack.append((zone, iter(ways[zone])))
+            if done:
+                yield done
+
+    def followed(self, start: int, along: Callable[[int, int], bool], without: Container[int] = ()) -> set[int]:
+        """Return the zones that lead on from one, along pairs that ``along`` allows to leave a zone."""
+        seen, queue = {start}, [start]
+        while queue:
+            here = queue.pop()
+            for zone, pair in self.overlaps[here]:
+                if zone not in seen and zone not in without and along(here, pair):
+                    seen.add(zone)
+                    queue.append(zone)
+        return seen
 
     def side(self, cut: Sequence[int]) -> tuple[list[int], bool]:
         """Return the zones on the smaller side of a smallest difference, and whether that is its first side.

@@ -103,22 +103,24 @@ def with_population(parts: Sequence[Figures], populations: Sequence[str]) -> lis
     found: list[Figures] = []
     for part, path in zip(parts, inside, strict=True):
         label, pairs = _banded(path, cut, whole) if len(cut) == len(below) else _nested(path, below, said)
-        found.append(
-            replace(
-                part,
-                labels={**part.labels, name: (label or part.total,)},
-                codes=np.column_stack([part.codes, np.zeros(len(part), np.int64)]),
-                hierarchies={**part.hierarchies, name: (Hierarchy.from_parents(pairs, total=part.total),)},
-                statistics=tuple(
-                    replace(one, codes=np.column_stack([one.codes, np.zeros(len(one), np.int64)]))
-                    for one in part.statistics
-                ),
-            )
-        )
+        found.append(along(part, name, label or part.total, pairs))
     return found
 
 
 Pairs: TypeAlias = list[tuple[object, object]]
+
+
+def along(part: Figures, name: str, label: str, pairs: Pairs) -> Figures:
+    """Return a table as one category of a further dimension, of which pairs say what lies in what."""
+    return replace(
+        part,
+        labels={**part.labels, name: (label,)},
+        codes=np.column_stack([part.codes, np.zeros(len(part), np.int64)]),
+        hierarchies={**part.hierarchies, name: (Hierarchy.from_parents(pairs, total=part.total),)},
+        statistics=tuple(
+            replace(one, codes=np.column_stack([one.codes, np.zeros(len(one), np.int64)])) for one in part.statistics
+        ),
+    )
 
 
 def _banded(path: tuple[str, ...], cut: dict[str, Band], whole: bool) -> tuple[str, Pairs]:

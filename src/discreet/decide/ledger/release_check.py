@@ -9,6 +9,7 @@ from itertools import product
 
 import numpy as np
 
+from discreet.core.errors import DataError, InfeasibleError
 from discreet.core.text import many
 from discreet.decide.ledger.change import ReleasePair, changes, may_lie_inside
 from discreet.decide.ledger.check_result import Change, LedgerCheck, Verdict
@@ -19,6 +20,7 @@ from discreet.decide.ledger.populations import APART, WITHIN, apart, family, lin
 from discreet.decide.ledger.revision import alike, same_values
 from discreet.decide.ledger.screening import NewRelease, quiet
 from discreet.decide.ledger.settings import Settings
+from discreet.decide.ledger.times import around, with_time
 from discreet.feasible.implied_statistics import without_implied
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
@@ -69,6 +71,9 @@ class ReleaseCheck:
         self.old_ids = {e.id for e in self.old}
         # What a later release corrected is no longer said; what it says of hidden figures is.
         past = revised | {name for e in self.old for name in e.revises}
+        self.over_time = around(
+            entry, [e for e in self.old if e.may_be_about(entry.population, "") and e.id not in past]
+        )
         same = [e for e in self.old if e.may_be_about(entry.population, entry.period) and e.id not in past]
         self.linked, self.beside = _linked(entry, same), list[Entry]()
         corrected = revised | {name for e in seen for name in e.revises}
@@ -123,6 +128,10 @@ class ReleaseCheck:
             late += [sheet.entry for sheet in before[:1]] if self.rules.clock.late else []
             if not late:
                 self._put_together(before)
+        for group in self.over_time:
+            late += group[:1] if self.rules.clock.late else []
+            if not late:
+                self._added_up(group)
         for start in range(0, len(self.others), TOGETHER):
             some = self.others[start : start + TOGETHER]
             silent = self._quiet(some, fewest)
@@ -137,6 +146,8 @@ class ReleaseCheck:
             more = f" and {many(len(late) - 1, 'other release')}" if len(late) > 1 else ""
             told = f"«{late[0].title}»{more} could not be put together or compared with it in time"
             self.joint |= Joint(unjudged=(f"{told}; give more (--time-limit)",))
+        if not self.joint.unfinished and not self.joint.unjudged:
+            self.joint |= self._if_zeros_are_shown()
         joint = self.joint
         new = any(finding.cause != "before" and finding.sensitive for finding in joint.findings)
         open_ = joint.unfinished or joint.unjudged
@@ -170,6 +181,42 @@ class ReleaseCheck:
         )
         self.joint |= found
         self.assumed += assumed
+
+    def _if_zeros_are_shown(self) -> Joint:
+        """Return what is not called safe because it follows if zeros are always published, which nothing says."""
+        if not any(sheet.figures.unsaid for sheets in (self.mine, *self.groups) for sheet in sheets):
+            return Joint()
+        shelf = replace(self.shelf, read=lambda name: self.shelf.read(name).marked(1))
+        about = self.entry, self.every, self.revised, shelf, self.rules, self.of_others
+        try:
+            other = ReleaseCheck(self.release.marked(1), *about)
+            for before in other.groups:
+                other._put_together(before)
+        except (DataError, InfeasibleError):
+            # Some hidden figure is 0, so zeros are not always published.
+            return Joint()
+        told = [one for one in other.joint.findings if one.sensitive and one.cause != "before"]
+        if not told:
+            return Joint(unfinished=other.joint.unfinished)
+        return Joint(
+            unjudged=(
+                f"nothing says whether hidden figures can be 0, and if zeros are always published, {told[0].name} is "
+                f"known: {told[0].reason}; say whether they are (--least 1, or --least 0 if zeros are hidden too)",
+            )
+        )
+
+    def _added_up(self, group: Sequence[Entry]) -> None:
+        """Note what follows if figures of periods inside each other add up; if they contradict that, they do not."""
+        theirs = [sheet for e in group for sheet in sheets_of(self.shelf.read(e.id), e, self.names)]
+        laid = with_time([*self.mine, *self._spelled(theirs)])
+        try:
+            found = joint_findings(laid[: len(self.mine)], laid[len(self.mine) :], self.rules, same=False)
+        except (DataError, InfeasibleError):
+            return
+        told = [one for one in found.findings if one.cause == "together" and one.sensitive]
+        what = [f"{one.subtraction or one.name} follows" for one in told[:1]] or [*found.unjudged]
+        what += [f"{many(found.unfinished, 'figure')} could not be bounded in time"] * bool(found.unfinished)
+        self.joint |= Joint(unjudged=tuple(_within(self.entry, group, text) for text in what))
 
     def _quiet(self, some: Sequence[Entry], fewest: int) -> set[str]:
         """Return the releases for which a comparison reveals nothing; many are screened at once."""
@@ -301,6 +348,16 @@ def _renamed(entry: Entry, revised: Sequence[Entry]) -> tuple[str, ...]:
         "their figures could not be compared; name dimensions as the first release does"
         for e in revised
         if not set(e.dimensions) & set(entry.dimensions)
+    )
+
+
+def _within(entry: Entry, group: Sequence[Entry], what: str) -> str:
+    """Say what is given away if figures of a period are the sums of those of periods inside it."""
+    titles = ", ".join(dict.fromkeys(f"«{e.title}»" for e in group[:5]))
+    return (
+        f"«{entry.title}» and {titles}{' and others' if len(group) > 5 else ''} are about periods inside each other, "
+        f"and if figures of the longer one add up those of the shorter ones, {what}; hide more until nothing does, or "
+        "name the day if figures are of a day and add up nothing (--period 'on 2024-12-31', discreet ledger retag)"
     )
 
 

@@ -82,9 +82,9 @@ class Marked(Unshown):
         """Whether no lower bound is stated, and more than 0 can be behind the mark."""
         return self.least is None and self.most != 0
 
-    def above_zero(self) -> Kind:
-        """Say that hidden figures are at least 1 if nothing says what they are."""
-        return replace(self, least=1) if self.unsaid else self
+    def saying(self, least: int) -> Kind:
+        """Say what hidden figures are at least, if nothing says it."""
+        return replace(self, least=least) if self.unsaid else self
 
 
 @dataclass(frozen=True)

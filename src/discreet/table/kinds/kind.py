@@ -132,8 +132,8 @@ class Kind(metaclass=_Named):
         """What a mark says hidden values are at least and at most; None if it says nothing."""
         return None, None
 
-    def above_zero(self) -> Kind:
-        """Return the kind if zeros are known to be published: a mark that says nothing of them hides none."""
+    def saying(self, least: int) -> Kind:
+        """Return the kind if it is known whether zeros are hidden: a mark that says nothing of them says this."""
         return self
 
     def plainly(self, values: IntArray) -> list[Kind]:

@@ -1,0 +1,117 @@
+"""Files of others: nothing says whether zeros are hidden, or whether a category is a total, and nothing is guessed."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.cli.running import refused, run
+
+import discreet as dc
+from discreet.core.errors import DataError, RequestError
+from discreet.decide.ledger import Ledger
+from discreet.table.figures import Figures
+from discreet.table.kinds import Kind
+from discreet.table.release import Release
+from discreet.table.unmarked_totals import refuse_sums
+
+AREAS = ["a", "b", "c", "Total"]
+
+
+def test_hidden_figures_that_are_known_if_zeros_are_shown_are_not_called_safe() -> None:
+    shown = Figures.from_array([None, None, 10, 12], {"area": AREAS})
+    found = dc.audit(shown)
+    assert found.verdict == "incomplete"
+    assert found.counts == {"safe": 0, "unsafe": 0, "incomplete": 2}
+    assert "say whether they are" in found.sentence
+    # They are still said to be 0 or more: nobody knows that they are not.
+    assert [(cell.lower, cell.upper) for cell in found.cells] == [(0, 2), (0, 2)]
+    for least, verdict in ((0, "safe"), (1, "unsafe")):
+        marked = Figures.from_array([None, None, 10, 12], {"area": AREAS}, mark=Kind("suppressed", least=least))
+        assert dc.audit(marked).verdict == verdict
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_safe_holds_whether_zeros_are_shown_or_not(seed: int) -> None:
+    """Enumerate every table that fits, under either convention."""
+    rng = np.random.default_rng(seed)
+    truth = rng.integers(1, 4, (2, 3))
+    hidden = rng.random((2, 3)) < 0.7
+    array = [
+        [None if hide else int(n) for n, hide in zip(*rows, strict=True)] for rows in zip(truth, hidden, strict=True)
+    ]
+    rows = [[*line, int(truth[k].sum())] for k, line in enumerate(array)]
+    rows.append([*map(int, truth.sum(axis=0)), int(truth.sum())])
+    shown = Figures.from_array(rows, {"area": [*"ab", "Total"], "sex": [*"xyz", "Total"]})
+    found = dc.audit(shown)
+    if not hidden.any():
+        return
+    exact = set()
+    for least in (0, 1):
+        fit = [
+            table
+            for values in itertools.product(range(least, 10), repeat=3)
+            for table in [_completed(np.array(values), truth)]
+            if (table >= least)[hidden].all() and (table == truth)[~hidden].all() and (table >= 0).all()
+        ]
+        exact |= (
+            {least}
+            if any(len({t[cell] for t in fit}) == 1 for cell in zip(*np.nonzero(hidden), strict=True))
+            else set()
+        )
+    assert found.verdict == ("unsafe" if 0 in exact else "incomplete" if 1 in exact else "safe")
+
+
+def _completed(first: np.ndarray, truth: np.ndarray) -> np.ndarray:
+    """Return the table with this first row and the sums of columns of another; its rows may not add up."""
+    table = np.stack([first, truth.sum(axis=0) - first])
+    return table if (table.sum(axis=1) == truth.sum(axis=1)).all() else np.full(truth.shape, -1)
+
+
+def test_a_ledger_does_not_guess_either(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.add(Release.of(Figures.from_array([5, 7, 12], {"sex": ["m", "f", "Total"]})), title="Sex", population="p")
+    for mark, verdict in ((Kind("suppressed"), "incomplete"), (Kind("suppressed", least=0), "safe")):
+        new = Release.of(Figures.from_array([None, None, 10, 12], {"area": AREAS}, mark=mark))
+        found = ledger.check(new, population="p")
+        assert found.verdict == verdict
+        assert ("if zeros are always published, area=a is known" in found.sentence) == (verdict == "incomplete")
+
+
+UNITED = "area,sex,count\nN,m,21\nN,f,33\nN,Total,54\nW,m,x\nW,f,x\nW,Total,7\nS,m,10\nS,f,13\nS,Total,23\n"
+
+
+def test_a_total_of_another_name_is_not_taken_for_a_category(tmp_path: Path) -> None:
+    file, flat = tmp_path / "t.csv", tmp_path / "flat.hrc"
+    file.write_text(UNITED + "UK,m,34\nUK,f,50\nUK,Total,84\n")
+    said = refused(run("audit", file))
+    assert "category 'UK' of dimension 'area' may be the sum of all others" in said
+    # Without any total, those of the sexes would be lost.
+    assert "--part area=UK" in said
+    assert "--hierarchy" in said
+    assert "--total ''" not in said
+    assert run("audit", file, "--part", "area=UK").code == 1
+    flat.write_text("N\nW\nS\nUK\n")
+    assert run("audit", file, "--hierarchy", f"area={flat}", "--least", "0").code == 0
+
+
+def test_a_category_that_some_line_shows_to_be_no_total_is_none() -> None:
+    line, sex = np.repeat([0, 1, 2, 3], 2), np.tile([0, 1], 4)
+    labels = {"area": ["n", "w", "s", "big"]}
+    values, shown = np.array([21, 33, 0, 4, 10, 13, 40, 49]), np.array([True] * 2 + [False] + [True] * 5)
+    refuse_sums({"area": line, "sex": sex}, labels, values, shown)
+    with pytest.raises(DataError, match="category 'big' of dimension 'area' may be the sum"):
+        refuse_sums({"area": line, "sex": sex}, labels, np.where(values == 49, 50, values), shown)
+
+
+def test_levels_that_ask_for_nothing_are_refused() -> None:
+    truth = dc.Table.from_array([[1, 4, 9], [6, 3, 11], [8, 12, 7]], {"area": list("nsw"), "sex": list("mfd")})
+    release = dc.suppress(truth, "threshold=3").release
+    with pytest.raises(RequestError, match="protection is -5; give 0 or more"):
+        dc.audit(release, original=truth, protection=-5)
+    with pytest.raises(RequestError, match="then, if at all, the least width"):
+        dc.Limits(levels={(("area", "n"), ("sex", "m")): (1, 2, float("nan"))})
+    with pytest.raises(RequestError, match="least is -inf; give a number"):
+        dc.audit(release, least=float("-inf"))
