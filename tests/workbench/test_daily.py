@@ -271,8 +271,11 @@ def test_several_files_are_judged_and_the_worst_comes_first(opened: Any, tmp_pat
 def test_the_map_fits_its_points(opened: Any, tmp_path: Path) -> None:
     with visiting(opened, patients(tmp_path / "patients.csv")) as (person, page):
         page.wait_for_selector("#use")
-        person.compare(20, "random-rounding:base=3", "conventional-rounding:base=5", "suppress")
+        methods = ["random-rounding:base=3,additive=true", "random-rounding:base=5", "conventional-rounding:base=5"]
+        methods += ["cell-key:bound=5,variance=3", "controlled-rounding:base=3", "table-swapping:rate=0.1", "suppress"]
+        person.compare(20, *methods)
         page.wait_for_selector("#comparison[data-done]")
+        person.picture("compare")
         place = """nodes => nodes.map((n) => {
             const { x, y, width, height } = n.getBBox();
             return [x + width / 2, y + height / 2];

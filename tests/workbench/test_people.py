@@ -86,7 +86,6 @@ def test_the_methodologist_compares_suppression_and_controlled_rounding(opened: 
         assert page.get_attribute(".limit", "data-limit") == "0.5"
         page.select_option("#axis", "worst_dr")
         page.wait_for_selector(".limit[data-limit='0.7']", state="attached")
-        person.picture("compare")
         page.click("[data-point^='suppress']")
         page.wait_for_selector("#hidden")
         assert "protect suppress" in person.command()

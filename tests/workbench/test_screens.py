@@ -170,6 +170,8 @@ def test_attackers_of_every_kind_see_what_the_command_prints(opened: Any, tmp_pa
         page = person.page
         person.open("ages.csv")
         person.step("attack")
+        fields = page.locator("form.options label > span:first-child").all_text_contents()
+        assert fields[:2] == ["least width of an interval", "largest disclosure risk (1/H)"]
         shown = {}
         for who, field, text in (
             ("outsider", None, ""),

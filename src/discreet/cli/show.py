@@ -248,12 +248,12 @@ def noted(rows: Iterable[Sequence[str]], column: int, well: str) -> tuple[list[l
     >>> noted([["a", "meets"], ["b", "too wide"], ["c", "too wide"]], 1, "meets")
     ([['a', 'meets'], ['b', 'fails, a'], ['c', 'fails, a']], {'a': 'too wide'})
     """
-    rows = [list(row) for row in rows]
-    reasons = list(dict.fromkeys(row[column] for row in rows if row[column] != well))
+    told = [list(row) for row in rows]
+    reasons = list(dict.fromkeys(row[column] for row in told if row[column] != well))
     letters = {reason: chr(ord("a") + i) if i < 26 else f"a{i - 25}" for i, reason in enumerate(reasons)}
-    for row in rows:
+    for row in told:
         row[column] = f"fails, {letters[row[column]]}" if row[column] in letters else row[column]
-    return rows, {letter: reason for reason, letter in letters.items()}
+    return told, {letter: reason for reason, letter in letters.items()}
 
 
 def _widths(header: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> list[int]:

@@ -280,6 +280,8 @@ def _many(number: int, one: str = "is", several: str = "are") -> str:
 
 
 def _part(number: int, of: int) -> str:
+    if number == of == 1:
+        return "the only"
     return f"none of the {of:,}" if not number else f"{number:,} of the {of:,}"
 
 
