@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import resource
-import sys
 import time
+from collections.abc import Iterator
 
 import numpy as np
 
 import _peer
-from _tools import best, machine, table
+from _tools import best, growing, machine
 from discreet.feasible.bounds import Bounds, bounds
 from discreet.feasible.draw.counting import count_tables
 from discreet.feasible.draw.random_tables import draw_tables
@@ -21,9 +21,7 @@ from instances import BoolArray, Instance, generate, pattern
 
 FEW = 12
 """Cells bounded by two linear programs each; all of them would take minutes."""
-
-
-PATIENCE = 60.0
+PATIENCE = 10.0
 """Seconds after which a large instance is stopped; what is unfinished then is counted."""
 
 
@@ -56,8 +54,7 @@ def linear_programs(equations: Equations, cells: list[int]) -> float:
     return (time.perf_counter() - start) / len(cells)
 
 
-def against_peers(names: tuple[str, ...]) -> list[list[str]]:
-    rows = []
+def against_peers(names: tuple[str, ...]) -> Iterator[list[str]]:
     for name in names:
         instance = generate(name)
         with _peer.aside():
@@ -75,23 +72,19 @@ def against_peers(names: tuple[str, ...]) -> list[list[str]]:
         )
         slow = linear_programs(found.equations, np.flatnonzero(found.equations.hidden)[:FEW].tolist())
         count = int(hidden.sum())
-        rows.append(
-            [
-                name,
-                f"{count:,}",
-                f"{1e3 * mine:.1f} ms",
-                f"{theirs:.2f} s",
-                f"**{theirs / mine:,.0f}**",
-                f"{slow * count:.0f} s",
-                f"**{slow * count / mine:,.0f}**",
-                f"{worst:.1e}",
-            ]
-        )
-    return rows
+        yield [
+            name,
+            f"{count:,}",
+            f"{1e3 * mine:.1f} ms",
+            f"{theirs:.2f} s",
+            f"**{theirs / mine:,.0f}**",
+            f"{slow * count:.0f} s",
+            f"**{slow * count / mine:,.0f}**",
+            f"{worst:.1e}",
+        ]
 
 
-def large(names: tuple[str, ...]) -> list[list[str]]:
-    rows = []
+def large(names: tuple[str, ...]) -> Iterator[list[str]]:
     for name in names:
         instance = generate(name)
         hidden = pattern(instance)
@@ -102,9 +95,8 @@ def large(names: tuple[str, ...]) -> list[list[str]]:
             left = int((~found.finished[found.equations.hidden]).sum())
             group = max(g.variables.size for g in found.reduction.groups)
             kind = "real" if relaxed else "integer"
-            rows.append([name, kind, f"{int(hidden.sum()):,}", f"{left:,}", f"{group:,}", f"{seconds:.1f}", _memory()])
-        rows.append([name, "levels ±1", *verdict(instance, hidden), _memory()])
-    return rows
+            yield [name, kind, f"{int(hidden.sum()):,}", f"{left:,}", f"{group:,}", f"{seconds:.1f}", _memory()]
+        yield [name, "levels ±1", *verdict(instance, hidden), _memory()]
 
 
 def verdict(instance: Instance, hidden: BoolArray) -> list[str]:
@@ -134,8 +126,7 @@ def two_way(n: int) -> Figures:
     return Figures({"r": labels, "c": labels}, codes, np.where(hidden, 0, counts).ravel(), hidden.ravel().astype(int))
 
 
-def squares(sizes: tuple[int, ...]) -> list[list[str]]:
-    rows = []
+def squares(sizes: tuple[int, ...]) -> Iterator[list[str]]:
     bounds(equations_of(two_way(30)))  # compiles the kernels
     for n in sizes:
         shown = two_way(n)
@@ -143,8 +134,7 @@ def squares(sizes: tuple[int, ...]) -> list[list[str]]:
         equations = equations_of(shown)
         bounds(equations, np.flatnonzero(equations.hidden))
         seconds, count = time.perf_counter() - start, int(shown.hidden.sum())
-        rows.append([f"{n:,} × {n:,}", f"{count:,}", f"{seconds:.2f}", f"{1e6 * seconds / count:.1f}", _memory()])
-    return rows
+        yield [f"{n:,} × {n:,}", f"{count:,}", f"{seconds:.2f}", f"{1e6 * seconds / count:.1f}", _memory()]
 
 
 def dense_three_way() -> list[list[str]]:
@@ -194,37 +184,39 @@ def _memory() -> str:
     return f"{resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.2f}"
 
 
-def main() -> str:
+def main() -> Iterator[str]:
+    """Yield the comparison with peers line by line."""
     ours(generate("t3d_2k"), pattern(generate("t3d_2k")))  # compiles the kernels
-    peers = against_peers(("t2d_100", "t2d_1k", "t3d_2k", "t2d_10k"))
-    return "\n\n".join(
-        [
-            "## Audit: bounds of hidden figures",
-            machine("numpy", "numba", "highspy", "scipy", "pytauargus"),
-            "All hidden figures, on the pattern that `pytauargus` chose: equations stated, reduced and bounded "
-            "(integers included) against its `engine.audit`, and against two `linprog` calls a cell (measured on "
-            f"{FEW} cells). The last column is the largest difference of a bound over real numbers from `pytauargus`.",
-            table(
-                ["instance", "hidden", "discreet", "pytauargus", "ratio", "linprog", "ratio", "difference"],
-                peers,
-            ),
-            "Larger instances, on a greedy pattern of our own (every sum hides either no figure or at least two), "
-            f"stopped after {PATIENCE:.0f} s; intervals that are unfinished then, or that integers could narrow, "
-            "are never called safe. The rows on levels ask only whether tables exist in which each figure is one less "
-            "and one more.",
-            table(
-                ["instance", "bounds over", "hidden", "unfinished", "largest group", "seconds", "GiB"],
-                large(("t3d_30k", "t3d_180k")),
-            ),
-            "Two-way tables: counts of 1 to 3 hidden, all of them in one group.",
-            table(["table", "hidden", "seconds", "µs a cell", "GiB"], squares((50, 100, 200, 400, 1000))),
-            "A dense three-way table with all hidden cells in one group, bounds over real numbers.",
-            table(["table", "hidden", "seconds", "ms a cell"], dense_three_way()),
-            "All tables that fit are equally likely: counting and drawing.",
-            table(["what", "result", "seconds"], counting()),
-        ]
+    yield "## Audit: bounds of hidden figures\n"
+    yield machine("numpy", "numba", "highspy", "scipy", "pytauargus") + "\n"
+    yield (
+        "All hidden figures, on the pattern that `pytauargus` chose: equations stated, reduced and bounded (integers "
+        f"included) against its `engine.audit`, and against two `linprog` calls a cell (measured on {FEW} cells). The "
+        "last column is the largest difference of a bound over real numbers from `pytauargus`.\n"
     )
+    head = ["instance", "hidden", "discreet", "pytauargus", "ratio", "linprog", "ratio", "difference"]
+    yield from growing(head, against_peers(("t2d_100", "t2d_1k", "t3d_2k", "t2d_10k")))
+
+
+def larger() -> Iterator[str]:
+    """Yield what has no peer line by line."""
+    yield "## Audit: larger tables\n"
+    yield machine("numpy", "numba", "highspy") + "\n"
+    yield "Two-way tables: counts of 1 to 3 hidden, all of them in one group.\n"
+    yield from growing(["table", "hidden", "seconds", "µs a cell", "GiB"], squares((50, 100, 200, 400, 1000)))
+    yield "All tables that fit are equally likely: counting and drawing.\n"
+    yield from growing(["what", "result", "seconds"], counting())
+    yield (
+        "Larger instances, on a greedy pattern of our own (every sum hides either no figure or at least two), stopped "
+        f"after {PATIENCE:.0f} s; intervals that are unfinished then, or that integers could narrow, are never called "
+        "safe. The rows on levels ask only whether tables exist in which each figure is one less and one more.\n"
+    )
+    head = ["instance", "bounds over", "hidden", "unfinished", "largest group", "seconds", "GiB"]
+    yield from growing(head, large(("t3d_30k", "t3d_180k")))
+    yield "A dense three-way table with all hidden cells in one group, bounds over real numbers.\n"
+    yield from growing(["table", "hidden", "seconds", "ms a cell"], dense_three_way())
 
 
 if __name__ == "__main__":
-    sys.stdout.write(main() + "\n")
+    for text in main():
+        print(text, flush=True)

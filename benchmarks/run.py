@@ -8,35 +8,53 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from discreet.core.files import write_text
 
-SECONDS = {
-    "start": 30,
-    "replay": 60,
-    "tables": 60,
-    "uniques": 60,
-    "tabulation": 90,
-    "audit": 100,
-    "percentages": 40,
-    "rounding": 60,
-    "cell_key": 60,
-    "simulation": 60,
-    "suppression": 140,
-    "assess": 100,
-    "workbench": 60,
-    "growth": 170,
-    "cliffs": 100,
-}
-"""The most seconds of each part, for one seed: all of them together take less than half an hour."""
-SEEDED = ("audit", "rounding", "suppression")
 SEEDS = (0, 1, 2)
 """What is added to the seeds of generated tables (DISCREET_BENCH_SEED)."""
+
+
+class Part(NamedTuple):
+    """The most seconds of a part, for one seed, and its seeds."""
+
+    seconds: int
+    seeds: tuple[int, ...] = SEEDS[:1]
+
+
+PARTS = {
+    "start": Part(40),
+    "replay": Part(50),
+    "tables": Part(30),
+    "uniques": Part(30),
+    "tabulation": Part(80),
+    "tabulation:spark": Part(80),
+    "audit": Part(45, SEEDS),
+    "audit:larger": Part(100),
+    "percentages": Part(20),
+    "rounding": Part(40, SEEDS),
+    "cell_key": Part(30),
+    "simulation": Part(30),
+    "suppression": Part(85, SEEDS),
+    "suppression:proofs": Part(90, SEEDS),
+    "suppression:largest": Part(150),
+    "suppression:firms": Part(70),
+    "assess": Part(60),
+    "workbench": Part(40),
+    "cliffs": Part(100),
+    "growth": Part(50),
+}
+"""Modules, or functions of modules. The last one also has the time that the others do not take."""
+WHOLE = 1770
+"""The most seconds of all parts together."""
 HEAD = """# Benchmark results
 
 Times are the best of a few, taken in turn in one run on a shared machine; read the ratios. `make bench` writes this
@@ -46,40 +64,45 @@ file; parts that generate tables come once for each of three seeds.
 
 def runs() -> list[tuple[str, int]]:
     """Return every part with what is added to its seeds."""
-    return [(name, seed) for name in SECONDS for seed in (SEEDS if name in SEEDED else SEEDS[:1])]
+    return [(name, seed) for name, part in PARTS.items() for seed in part.seeds]
 
 
-def part(name: str, seed: int) -> str:
+def part(name: str, seed: int, limit: float) -> str:
     """Run one part in a process of its own, and return its section, as far as it came."""
-    limit, begun = SECONDS[name], time.monotonic()
     # A part that measures many points leaves out the last ones rather than be ended.
     environment = {**os.environ, "DISCREET_BENCH_SEED": str(seed), "DISCREET_BENCH_SECONDS": str(limit)}
     with tempfile.TemporaryFile("w+", encoding="utf-8") as printed:
+        command = [sys.executable, __file__, name]
+        process = subprocess.Popen(command, env=environment, stdout=printed, start_new_session=True)
         try:
-            done = subprocess.run(
-                [sys.executable, __file__, name], env=environment, timeout=limit, stdout=printed, check=False
-            )
-            ended = f"Failed after {time.monotonic() - begun:.0f} seconds." if done.returncode else ""
+            ended = "It failed; the rest was not reached." if process.wait(limit) else ""
         except subprocess.TimeoutExpired:
-            ended = f"Ended after {limit} seconds; the rest was not reached."
+            ended = f"Ended after {limit:.0f} seconds; the rest was not reached."
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)  # with peers and points that it had begun
+            process.wait()
         printed.seek(0)
         heading, _, rest = printed.read().strip().partition("\n")
-    title = f"{heading or f'## {name}'}{f', seed {seed}' if name in SEEDED else ''}"
+    title = f"{heading or f'## {name}'}{f', seed {seed}' if len(PARTS[name].seeds) > 1 else ''}"
     return "\n\n".join(filter(None, [title, rest.strip(), ended]))
 
 
 def main() -> None:
     if sys.argv[1:]:
         for name in sys.argv[1:]:
-            made = importlib.import_module(name).main()
+            module, _, function = name.partition(":")
+            made = getattr(importlib.import_module(module), function or "main")()
             for text in [made] if isinstance(made, str) else made:
                 print(text, flush=True)
         return
     results = Path(__file__).resolve().parent / "RESULTS.md"
-    sections = [HEAD.strip()]
-    for name, seed in runs():
-        print(f"== {name}, seed {seed}", file=sys.stderr, flush=True)
-        sections.append(part(name, seed))
+    sections, begun = [HEAD.strip()], time.monotonic()
+    for name, seed in (planned := runs()):
+        took = time.monotonic() - begun
+        print(f"== {name}, seed {seed}, after {took:.0f} seconds", file=sys.stderr, flush=True)
+        last = (name, seed) == planned[-1]
+        sections.append(part(name, seed, max(PARTS[name].seconds, WHOLE - took if last else 0)))
         # After every part: what was measured is kept if a later part is stopped.
         write_text(results, "\n\n".join(sections) + "\n")
 

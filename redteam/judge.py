@@ -117,6 +117,20 @@ def judge_sensitive(claim: Sensitive, verdict: Verdict, belief: Belief, truth: i
         yield refuted("verdict: width", f"{told}, must be {verdict.width:g} wide")
 
 
+def judge_counted(claim: Sensitive, verdict: Verdict, belief: Belief, cell: int) -> Iterator[Failure]:
+    """Judge what it says of a sensitive cell for somebody who knows that they are counted in a cell.
+
+    That a sum with themselves in it is not 0 they know anyway, and that they are alone in it tells of nobody else.
+    """
+    least, most = belief.ends(claim.cells)
+    where = f"cells {claim.cells}, to somebody in cell {cell}: left {least} to {most}"
+    if belief.single(claim.cells) and (cell not in claim.cells or least > 1):
+        yield refuted("verdict: cannot be worked out", where)
+    narrow = verdict.width is not None and most is not None and most - least < verdict.width - NEAR
+    if narrow and cell not in claim.cells:
+        yield refuted("verdict: width", f"{where}, must be {verdict.width:g} wide")
+
+
 def judge_weighed(claim: Sensitive, verdict: Verdict, belief: Belief, slack: float) -> Iterator[Failure]:
     """Judge what it says of a sensitive cell for a reader who knows the method, whose bits may be wrong by a few."""
     least, most = belief.ends(claim.cells)

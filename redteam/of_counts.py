@@ -10,15 +10,23 @@ from typing import Any
 
 import discreet as dc
 from redteam import claims, methods, originals, readers
-from redteam.beliefs import Belief, TooManyError
+from redteam.beliefs import Belief, Limit, TooManyError
 from redteam.case import Bench, Case, judged_case, sure
-from redteam.judge import Failure, judge_figures, judge_interval, judge_known, judge_sensitive, judge_weighed
+from redteam.judge import (
+    Failure,
+    judge_counted,
+    judge_figures,
+    judge_interval,
+    judge_known,
+    judge_sensitive,
+    judge_weighed,
+)
 from redteam.laws import limit_of
 from redteam.methods import Method
 from redteam.notebook import Notebook, least_of
 from redteam.policies import PROFILES, own, policy_of
 from redteam.published import Published, published
-from redteam.readers import CHOICE, METHOD, OUTSIDER
+from redteam.readers import CHOICE, COUNTED, METHOD, OUTSIDER
 from redteam.worlds import Cells, Counts, World
 
 
@@ -201,7 +209,7 @@ def _method_of(release: Any, policy: str) -> Method:
 
 
 def _judged(made: Any, at: Target, least: int | None, door: str) -> Iterator[Case]:
-    """Judge an assessment for the outsider, for who knows the method, and for who knows the choice."""
+    """Judge an assessment for the outsider, everybody counted, who knows the method, and who knows the choice."""
     data = made.to_dict()
     method, world = at.method, at.world
     known = published(made.evidence.release, at.reading, least=least)
@@ -219,6 +227,17 @@ def _judged(made: Any, at: Target, least: int | None, door: str) -> Iterator[Cas
     yield judged_case(method.title, OUTSIDER, door, at, by_outsider)
     if not fine or not rows:
         return
+    people = [cell for cell, count in enumerate(at.counts) if count]
+
+    def by_counted() -> tuple[int, list[Failure]]:
+        found: list[Failure] = []
+        for cell in people:
+            belief = sure(readers.outsider(known, world, [Limit((cell,), 1)]), at.counts)
+            found += [failure for row in rows for failure in judge_counted(row, verdict, belief, cell)]
+        return len(people) * len(rows), found
+
+    if policy_of(at.policy).insiders != "none":
+        yield judged_case(method.title, COUNTED, door, at, by_counted)
     known_as: list[tuple[Belief, float]] = []
     worked_out: list[bool] = []
 

@@ -31,7 +31,8 @@ def own(random: Random) -> str:
     limits += random.choice(([], [], ["r2 = 0.5"], ["r2 = 0.3"]))
     zeros, as_is = random.choice(("safe", "safe", "unsafe")), random.choice(("if safe", "never"))
     listed = random.sample(PROTECTIONS, random.choice((1, 1, 2)))
-    head = [f'zeros = "{zeros}"', f'as_is = "{as_is}"', 'insiders = "none"']
+    insiders = random.choice(("respondents", "respondents", "none"))
+    head = [f'zeros = "{zeros}"', f'as_is = "{as_is}"', f'insiders = "{insiders}"']
     parts = ["\n".join(head), "\n".join(["[rules]", *rules]), "\n".join(["[limits]", *limits])]
     return "\n".join([*parts, *(f"[[protections]]\n{one}" for one in listed)])
 

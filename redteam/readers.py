@@ -19,7 +19,7 @@ from redteam.policies import policy_of
 from redteam.published import Published
 from redteam.worlds import Cells, Counts, World
 
-OUTSIDER, METHOD = "outsider", "knows the method"
+OUTSIDER, METHOD, COUNTED = "outsider", "knows the method", "is counted"
 CHOICE, STEPS = "knows the choice", "solves all steps together"
 RESPONDENT, COALITION, HOLDER = "respondent", "coalition", "holder of earlier releases"
 SAMPLE_CAP = 80

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 import warnings
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import count, islice
 from pathlib import Path
 from random import Random
 
+from discreet.core.parallel import over, run
 from redteam.attack import ATTACKS, attack
 from redteam.case import Bench, Case
 from redteam.methods import COUNTS
 
 CHUNK = 25
 """How many attacks a process makes at a time."""
-AHEAD = 20
-"""How many times that a process is ahead of the slowest."""
+ROUND = 8
+"""How many times that in one round, at the end of which processes wait for the slowest: half of one time on average."""
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "promise.md"
 START, END = "<!-- redteam:begin -->", "<!-- redteam:end -->"
 
@@ -76,19 +76,15 @@ def cases(work: Work, wanted: int, workers: int = 1) -> Iterator[tuple[int, Case
 
 
 def _made(work: Work, workers: int) -> Iterator[list[tuple[int, Case]]]:
-    """Make one attack after the other, or some at a time by several processes, so far ahead that none waits."""
+    """Make one attack after the other, or a round of them at a time, in processes or where DISCREET_PARALLEL says."""
     if workers == 1:
         for n in count(work.numbers.start):
             yield replace(work, numbers=range(n, n + 1)).cases()
-    with ProcessPoolExecutor(workers) as pool:
-        chunks = (replace(work, numbers=range(n, n + CHUNK)) for n in count(work.numbers.start, CHUNK))
-        ahead = deque(pool.submit(Work.cases, chunk) for chunk in islice(chunks, AHEAD * workers))
-        try:
-            while ahead:
-                ahead.append(pool.submit(Work.cases, next(chunks)))
-                yield ahead.popleft().result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+    chunks = (replace(work, numbers=range(n, n + CHUNK)) for n in count(work.numbers.start, CHUNK))
+    while True:
+        with over(os.environ.get("DISCREET_PARALLEL", "processes")):
+            made = run(Work.cases, islice(chunks, ROUND * workers), workers=workers, apart=True)
+        yield from made
 
 
 def tally(found: Iterable[Case]) -> dict[tuple[str, str], Row]:

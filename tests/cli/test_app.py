@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import signal
 import subprocess
@@ -50,6 +51,25 @@ def test_the_examples_of_the_help_name_options_that_exist(command: str) -> None:
     }
     described = [line for line in text.splitlines() if line.startswith("│")]
     assert all(any(option in line for line in described) for option in options)
+
+
+def _leaves(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    if not hasattr(command, "commands"):
+        yield path
+        return
+    for name, one in command.commands.items():
+        yield from _leaves(one, (*path, name))
+
+
+@pytest.mark.parametrize("path", list(_leaves(app.tree())), ids=" ".join)
+def test_help_is_short_and_all_of_it_can_be_asked_for(path: tuple[str, ...]) -> None:
+    short, whole = (run(*path, flag).out for flag in ("--help", "--help-all"))
+    assert len(short.splitlines()) <= 100
+    assert short.find("Examples") < short.find("╭─")
+    listed, every = (set(re.findall(r"^│[ *]+(--[a-z-]+)", text, re.MULTILINE)) for text in (short, whole))
+    assert listed <= every
+    told = re.search(r"(\d+) more options", short)
+    assert len(every - listed) == (int(told[1]) if told else 0)
 
 
 def test_help_lists_the_commands_and_is_what_no_arguments_show() -> None:

@@ -135,3 +135,17 @@ def test_bad_requests(arguments: list[object], reason: str, folder: Path, monkey
     Path("half.csv").write_text("area,count\n1,1.5\n2,3\n")
     assert reason in refused(run("protect", "cell-key", *arguments, "-o", "out.csv"))
     assert not Path("out.csv").exists()
+
+
+def test_a_perturbation_table_of_a_file_is_no_release(tmp_path: Path) -> None:
+    file = tmp_path / "ptable.csv"
+    assert run("protect", "ptable", "-o", file).code == 0
+    for word in ("ptable", "file"):
+        outcome = run("assess", "--example", "religion", "--protect", f"cell-key:{word}={file}")
+        assert "after protection by cell-key" in " ".join(outcome.out.split()), outcome.err
+    missing = run("assess", "--example", "religion", "--protect", f"cell-key:ptable={tmp_path / 'none.csv'}")
+    assert missing.code == 2
+    assert f"{tmp_path / 'none.csv'}" in missing.err
+    assert "cell-key:" not in missing.err
+    twice = run("assess", "--example", "religion", "--protect", f"cell-key:ptable={file},file={file}")
+    assert (twice.code, "give one of them" in twice.err) == (2, True)

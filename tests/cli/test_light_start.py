@@ -99,3 +99,16 @@ def _told(taker: Any, value: Any, parameter: Any, context: Context) -> tuple[str
     except BadParameter as error:
         return "refused", str(error)
     return type(found).__name__, repr(found)
+
+
+def test_commands_leave_pandas_alone(tmp_path: Path) -> None:
+    (tmp_path / "release.csv").write_text("a,b,count\n" + "".join(f"{a},{b},{b}\n" for a in "uvw" for b in ("4", "x")))
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "discreet", "audit", "release.csv"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "figures were judged" in done.stdout
+    assert "pandas." not in done.stderr.replace("pyarrow.pandas", "")

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.programme.records import BUSINESS, FIRMS, firms, table
+from tests.programme.records import BUSINESS, FIRMS, firms, register, table
 
 import discreet as dc
 from discreet import RequestError
@@ -104,7 +104,16 @@ def test_errors_come_back_and_unknown_places_are_refused(two_workers: str, monke
 def test_a_plan_on_a_cluster_and_on_processes_writes_the_same_bytes(two_workers: str, tmp_path: Path) -> None:
     firms(tmp_path, 120)
     tables = "".join(table(f"{value}", ["region", "size"], value) for value in ("pizza", "batavia", "arugula"))
-    plan = plan_of(BUSINESS + FIRMS + tables, folder=tmp_path)
+    _same_everywhere(two_workers, tmp_path, BUSINESS + FIRMS + tables)
+
+
+@pytest.mark.long
+def test_thirty_tables_on_a_cluster_of_two_workers_are_the_same_bytes(two_workers: str, tmp_path: Path) -> None:
+    _same_everywhere(two_workers, tmp_path, register(tmp_path))
+
+
+def _same_everywhere(two_workers: str, tmp_path: Path, text: str) -> None:
+    plan = plan_of(text, folder=tmp_path)
     written = {}
     for name, place in (("here", "threads"), ("dask", f"dask:{two_workers}"), ("apart", "processes")):
         with over(place):
@@ -118,6 +127,18 @@ def test_a_plan_on_a_cluster_and_on_processes_writes_the_same_bytes(two_workers:
     assert len(written["here"]) > 6
     assert written["dask"] == written["here"]
     assert written["apart"] == written["here"]
+
+
+def test_attacks_on_a_cluster_are_those_made_here(two_workers: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from redteam import run as redteam
+
+    monkeypatch.setattr(redteam, "CHUNK", 2)
+    monkeypatch.setattr(redteam, "ROUND", 1)
+    monkeypatch.setenv("DISCREET_PARALLEL", f"dask:{two_workers}")
+    work = redteam.Work(3, range(1), names=("suppressed",))
+    here, there = (list(redteam.cases(work, 4, workers)) for workers in (1, 2))
+    assert here
+    assert there[: len(here)] == here
 
 
 def test_each_result_is_told_as_it_comes_and_those_before_an_error_are_kept(two_workers: str) -> None:

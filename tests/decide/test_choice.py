@@ -258,7 +258,7 @@ def test_that_somebody_is_in_the_table_is_knowledge_of_the_reader() -> None:
     """Figures of 0 leave a total of 0 to 2, but a table with nobody in it is not published."""
     table = dc.Table.from_array([[1, 0], [0, 0]], ["a", "b"])
     told = Policy.from_text(
-        'zeros = "unsafe"\n[rules]\nthreshold = 3\n[limits]\nwidth = 2\n'
+        'zeros = "unsafe"\n[rules]\nthreshold = 3\n[limits]\nwidth = 1\n'
         '[[protections]]\nname = "random-rounding"\nbase = 3\nmargins = true\n'
     )
     readers: dict[bool, set[str]] = defaultdict(set)

@@ -9,7 +9,7 @@ from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.core.random import generator
 from discreet.models import LogLinear, PolyaUrn
 from discreet.models.polya import expected_zeros
-from discreet.models.theta import expected_new_cells, solve_theta
+from discreet.models.theta import reciprocal_sums, solve_theta
 from discreet.table import Table
 
 SAMPLE = Table.from_array([[5, 0, 1], [3, 2, 0]], ["area", "religion"])
@@ -48,7 +48,7 @@ def test_theta_from_an_estimated_number_of_zeros() -> None:
     zeros = sum((1 - x) ** 100 for x in p)
     assert expected_zeros(SAMPLE, 100) == pytest.approx(zeros)
     theta = PolyaUrn().solve(SAMPLE, 100)
-    assert float(expected_new_cells(theta, 11, 100)) == pytest.approx(2 - zeros)
+    assert float(theta * reciprocal_sums(11 + theta, 89)[0]) == pytest.approx(2 - zeros)
 
 
 def test_structural_zeros_count_neither_in_the_sample_nor_in_the_population() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +32,31 @@ def people(folder: Path, n: int = 2000, seed: int = 2) -> Path:
         rows.append(f"r{region},r{region}d{district},{other},{draw.integers(2**32)}")
     (folder / "people.csv").write_text("\n".join(rows) + "\n")
     return folder / "people.csv"
+
+
+def register(folder: Path, n: int = 3000, values: int = 3, seed: int = 3) -> str:
+    """Write a register of firms with three hierarchies and two other dimensions; return a plan, ten tables a value."""
+    draw = np.random.default_rng(seed)
+    nested = {"region": (3, 3), "branch": (4, 2), "size": (2, 2)}
+    rows = [[f"{i}" for i in range(n)]]
+    for name, (groups, below) in nested.items():
+        first, second = draw.integers(groups, size=n), draw.integers(below, size=n)
+        rows += [[f"{name[0]}{a}" for a in first], [f"{name[0]}{a}{b}" for a, b in zip(first, second, strict=True)]]
+    rows += [[f"c{k}" for k in draw.integers(3, size=n)] for _ in range(2)]
+    rows += [[f"{int(x) + 1}" for x in draw.lognormal(4, 1.5, n)] for _ in range(values)]
+    head = [
+        "id",
+        *(f"{name}{depth}" for name in nested for depth in (1, 2)),
+        "x",
+        "y",
+        *(f"v{k}" for k in range(values)),
+    ]
+    lines = [",".join(row) for row in [head, *zip(*rows, strict=True)]]
+    (folder / "register.csv").write_text("\n".join(lines) + "\n")
+    pairs = [*combinations(nested, 2), *product(nested, "xy"), ("x", "y")]
+    tables = [table(f"v{k} {a} {b}", [a, b], f"v{k}") for k in range(values) for a, b in pairs]
+    plan = BUSINESS + '[records]\nfiles = "register.csv"\ncontributor = "id"\n'
+    return plan + "".join(f'[dimensions.{n}]\ncolumns = ["{n}1", "{n}2"]\n' for n in nested) + "".join(tables)
 
 
 def table(name: str, by: list[str], value: str = "", **more: str) -> str:

@@ -5,29 +5,39 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 import zipfile
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations, product
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.cli.running import refused, run
-from tests.programme.records import AREA, BUSINESS, FIRMS, PEOPLE, firms, people, table
+from tests.programme.records import AREA, BUSINESS, FIRMS, PEOPLE, firms, people, register, table
+from tests.protect.suppression.test_crossings import intervals
 
 from discreet.auditing.audit import audit
 from discreet.auditing.limits import Limits
 from discreet.core.errors import DataError
 from discreet.decide.ledger import Ledger
 from discreet.programme.cluster_work import ClusterOutcome
+from discreet.programme.originals import RecordsOfPlan
 from discreet.programme.outcome import ProgrammeOutcome
 from discreet.programme.plan_reader import plan_of
 from discreet.programme.running import RunOptions, entry_of, run_plan
+from discreet.reading.published import open_release
 from discreet.rules import PPercent, Threshold
 from discreet.rules.sensitivity import sensitivity
+from discreet.table.contributions import Contributions
+from discreet.table.figures import Figures
+from discreet.table.kinds import Marked
+from discreet.table.release import Release
 from discreet.table.release_reader import read_release
 from discreet.tabulation.tabulate import tabulate
 
@@ -48,15 +58,20 @@ def made(folder: Path, text: str, to: Path | None = None, workers: int | None = 
 
 
 def cells(cluster: ClusterOutcome) -> dict[str, dict[frozenset[tuple[str, str]], str]]:
-    """Return every published figure as text, by table and by the categories that are not totalss."""
+    """Return every published figure as text, by table and by the categories that are not totals."""
     found: dict[str, dict[frozenset[tuple[str, str]], str]] = {}
     assert cluster.release is not None
     for part in cluster.release.parts():
-        totals = {name: {tree.total for tree in part.hierarchies[name]} for name in part.hierarchies}
-        here = found.setdefault(part.name, {})
-        for row in range(len(part)):
-            label = {n: part.labels[n][c] for n, c in zip(part.names, part.codes[row], strict=True)}
-            here[frozenset((n, x) for n, x in label.items() if x not in totals[n])] = part.text(row)
+        found.setdefault(part.name, {}).update(texts(part))
+    return found
+
+
+def texts(part: Figures) -> dict[frozenset[tuple[str, str]], str]:
+    """Return every figure of a table as text, by the categories that are not totals."""
+    found = {}
+    for row in range(len(part)):
+        label = {n: part.labels[n][c] for n, c in zip(part.names, part.codes[row], strict=True)}
+        found[frozenset((n, x) for n, x in label.items() if not part.is_total(n, x))] = part.text(row)
     return found
 
 
@@ -160,6 +175,35 @@ def test_a_table_of_some_people_and_one_of_everybody_are_one_problem(tmp_path: P
     assert audit(cluster.release).verdict == "safe"
 
 
+@pytest.mark.parametrize("where", ['{ form = "f0" }', '{ region = "r1" }', "all are of f0"])
+def test_respondents_know_their_part_of_crossings_beside_tables_of_some_people(tmp_path: Path, where: str) -> None:
+    """The twin: an audit with every contribution listed finds the same as one with the plan's own tables."""
+    rows = [line.split(",") for line in firms(tmp_path, n=40).read_text().splitlines()[1:]]
+    tables = table("all", ["region", "size"], "pizza") + table("forms", ["region", "form"], "pizza")
+    tables += table("some", ["size", "form"] if "region" in where else ["region", "size"], "pizza", where=where)
+    if where == "all are of f0":
+        rows = [row for row in rows if row[4] == "f0"]
+        some = {"where": '{ form = "f0" }'}
+        tables = table("T1", ["region", "size"], "pizza", **some) + table("T2", ["district"], "pizza", **some)
+    nested = where == "all are of f0"
+    plan = plan_of(BUSINESS + (FIRMS if nested else FIRMS.replace(AREA, "")) + tables, folder=tmp_path)
+    (cells,) = RecordsOfPlan.of(plan).clusters(2)
+    parts = []
+    for sheet in cells.sheets:
+        shown = Figures.of_tabulation(sheet, name=" × ".join(sheet.names))
+        inner = sheet.inner(max(sheet.margins, key=len)) & (shown.values > 0)
+        kind, values = np.where(inner, 1, 0), np.where(inner, 0, shown.values)
+        parts.append(replace(shown, kind=kind, kinds=(*shown.kinds[:1], Marked()), values=values))
+    release = Release(None, "suppress", {}, tuple(parts))
+    area = ("area", 2) if nested else ("region", 1)
+    listed = [({area[0]: r[area[1]], "size": r[3], "form": r[4]}, r[0], float(r[8])) for r in rows]
+    by_tables = intervals(audit(release, contributions=cells.judged, insiders="respondents"))
+    by_rows = intervals(audit(release, contributions=Contributions.from_rows(listed)))
+    shared = by_tables.keys() & by_rows.keys()
+    assert sum(who != "outsider" for who, _ in shared) > 5
+    assert {key: by_tables[key] for key in shared} == {key: by_rows[key] for key in shared}
+
+
 def test_tables_of_several_periods_are_cut_from_one_file(tmp_path: Path) -> None:
     lines = firms(tmp_path).read_text().splitlines()
     years = [f"{line},{'year' if i == 0 else 2020 + i % 2}" for i, line in enumerate(lines)]
@@ -248,6 +292,37 @@ def test_a_run_that_was_killed_goes_on_and_ends_in_the_same_bytes(tmp_path: Path
     assert _bytes(target) == _bytes(tmp_path / "whole")
 
 
+@pytest.mark.long
+def test_thirty_tables_killed_at_ten_random_moments_end_in_the_same_bytes(tmp_path: Path) -> None:
+    """A timer of the processor ends the run wherever it is, as a kill does; the next one goes on from there."""
+    (tmp_path / "plan.toml").write_text(register(tmp_path))
+    code = (
+        "import signal, sys; signal.signal(signal.SIGPROF, signal.SIG_DFL); "
+        "signal.setitimer(signal.ITIMER_PROF, float(sys.argv.pop(1))); from discreet.cli.app import main; main()"
+    )
+
+    def go(to: Path, seconds: float) -> int:
+        asked = ["plan", "run", str(tmp_path / "plan.toml"), "-o", str(to), "--workers", "1", "--seed", str(SEED)]
+        path = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        return subprocess.run(
+            [sys.executable, "-c", code, str(seconds), *asked], capture_output=True, check=False, env=path
+        ).returncode
+
+    before = os.times()
+    assert go(tmp_path / "whole", 0.0) == 0
+    after = os.times()
+    whole = after.children_user + after.children_system - before.children_user - before.children_system
+    draw, ended = np.random.default_rng(8), []
+    for moment in draw.uniform(0.1, whole, 10).tolist():
+        ended.append(go(tmp_path / "killed", moment))
+        if ended[-1] != -signal.SIGPROF:
+            shutil.rmtree(tmp_path / "killed")
+    assert ended.count(-signal.SIGPROF) > 2
+    assert go(tmp_path / "killed", 0.0) == 0
+    assert len(_bytes(tmp_path / "whole")) == 32
+    assert _bytes(tmp_path / "killed") == _bytes(tmp_path / "whole")
+
+
 def test_what_the_ledger_holds_is_audited_with_it(tmp_path: Path) -> None:
     firms(tmp_path)
     text = BUSINESS + 'ledger = "office.sqlite"\n' + FIRMS + table("L1", ["district", "size"], "pizza")
@@ -295,11 +370,11 @@ def test_every_format_is_read_back_as_the_same_figures(tmp_path: Path) -> None:
     found = made(tmp_path, BUSINESS.replace("business", "default") + FIRMS + output + tables)
     assert found.clusters[0].release is not None
     wanted = found.clusters[0].release.parts()[0]
-    for ending in (".csv", "-flags.csv", "-sdmx.csv", ".parquet", ".xlsx"):
-        part = read_release(tmp_path / "published" / f"size{ending}").parts()[0]
-        assert sorted(part.text(i) for i in range(len(part))) == sorted(wanted.text(i) for i in range(len(wanted)))
-    assert (tmp_path / "published" / "size.tab").exists()
-    assert len(read_release(tmp_path / "published" / "pizza.xlsx").parts()) == 2
+    for ending in (".csv", "-flags.csv", "-sdmx.csv", ".parquet", ".xlsx", ".tab"):
+        (part,) = open_release(tmp_path / "published" / f"size{ending}").parts()
+        assert texts(part) == texts(wanted), ending
+    one, other = read_release(tmp_path / "published" / "pizza.xlsx").parts()
+    assert [texts(one), texts(other)] == [texts(part) for part in found.clusters[0].release.parts()]
     (tmp_path / "plan.toml").write_text(BUSINESS + FIRMS + output.replace("title", "titel") + tables)
     assert "output.presentation" in refused(run("plan", "check", tmp_path / "plan.toml"))
 
@@ -495,3 +570,14 @@ def test_records_in_a_folder_that_changed_are_read_again(tmp_path: Path) -> None
     (tmp_path / "all" / "a.parquet").write_bytes(b"1")
     plan = plan_of('title = "t"\n[records]\nfiles = "all"\n' + table("T", ["sex"]), folder=tmp_path)
     assert plan.input_files() == [tmp_path / "all" / "a.parquet"]
+
+
+def test_records_of_nobody_in_particular_are_judged_as_if_each_were_named(tmp_path: Path) -> None:
+    """Whoever knows a record knows its part of crossings, whether or not a column says whose it is."""
+    firms(tmp_path, 60)
+    tables = "".join(table(f"T{i}", by, "pizza") for i, by in enumerate((["region", "size"], ["size", "form"])))
+    (named,) = made(tmp_path, BUSINESS + FIRMS + tables, tmp_path / "named").clusters
+    unnamed = FIRMS.replace('contributor = "id"', 'contributor = ""')
+    (found,) = made(tmp_path, BUSINESS + unnamed + tables, tmp_path / "unnamed").clusters
+    assert (found.verdict, found.tables, found.checks) == (named.verdict, named.tables, named.checks)
+    assert named.verdict == "protect"

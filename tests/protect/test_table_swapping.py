@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import discreet as dc
 from discreet import DataError, RequestError, Table
 from discreet.protect import TableSwapping, table_swapping
+from discreet.protect.simulation import move_kernels
 
 
 @settings(max_examples=50)
@@ -88,3 +89,24 @@ def test_bad_requests() -> None:
         table_swapping(table, 2)
     with pytest.raises(DataError, match="counts nobody"):
         table_swapping(Table.from_array([[0, 0]], ["a", "b"]))
+
+
+def test_moves_drawn_many_at_a_time_are_the_single_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DISCREET_KERNELS", "interpreted")
+    kernel, compared = move_kernels.exchange, 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        shape = tuple(rng.integers(2, 5, size=rng.integers(2, 4)))
+        table = dc.Table.from_array(
+            rng.poisson(rng.choice([0.5, 2, 6]), shape) + 1, [f"d{i}" for i in range(len(shape))]
+        )
+        method = TableSwapping(rate=float(rng.choice([0.1, 0.4])), keep=int(rng.integers(1, len(shape))))
+        streams = [np.random.default_rng(seed) for _ in range(2)]
+        found = []
+        for function, stream in zip((move_kernels.exchange_many, kernel.function), streams, strict=True):
+            monkeypatch.setitem(kernel._variants, True, function)
+            found.append(method.draws(table, stream, 2))
+        np.testing.assert_array_equal(*found)
+        assert streams[0].bit_generator.state == streams[1].bit_generator.state
+        compared += not np.array_equal(found[0][0], found[0][1])
+    assert compared > 30

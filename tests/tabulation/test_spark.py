@@ -71,6 +71,28 @@ def test_spark_agrees_with_duckdb_on_firms(spark: Any, tmp_path: Path) -> None:
     agree(tabulate(frame, **WHOLE), tabulate(tmp_path / "firms.parquet", **WHOLE))
 
 
+def test_few_tasks_make_few_cells(spark: Any, tmp_path: Path) -> None:
+    """However many parts Spark exchanges records in, base cells are kept in as many as the records came in."""
+    names = ["a", "b", "c"]
+    pq.write_table(pa.table({name: [str(i % 3) for i in range(40)] for name in names}), tmp_path / "records.parquet")
+    changed = {"spark.sql.shuffle.partitions": "200", "spark.sql.adaptive.enabled": "true"}
+    before = {key: spark.conf.get(key) for key in changed}
+    context, path = spark.sparkContext, tmp_path / "records.parquet"
+    try:
+        for key, value in changed.items():
+            spark.conf.set(key, value)
+        context.setJobGroup("few", "few")
+        margins = [("a", "b"), ("b", "c"), ("a", "c")]
+        assert len(tabulate(path, names, margins=margins, engine="spark")) == 9
+    finally:
+        context.setLocalProperty("spark.jobGroup.id", None)
+        for key, value in before.items():
+            spark.conf.set(key, value)
+    tracker = context.statusTracker()
+    stages = {stage for job in tracker.getJobIdsForGroup("few") for stage in tracker.getJobInfo(job).stageIds}
+    assert 0 < sum(tracker.getStageInfo(stage).numCompletedTasks for stage in stages) < 100
+
+
 def test_spark_refuses_what_duckdb_refuses(spark: Any, tmp_path: Path) -> None:
     text = pa.table({"a": ["x", "y"], "t": ["1", "two"], "w": [1.0, 0.0]})
     with pytest.raises(DataError, match="'t' is 'two' in 1 of 2 records"):

@@ -16,7 +16,7 @@ from discreet.core.errors import with_arguments
 from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.numerics import IntArray, disclosure_risk
-from discreet.core.text import at_least, at_most, columns, finite, html_table
+from discreet.core.text import Readable, at_least, at_most, columns, finite, html_table, number_text
 
 LARGEST = 10**1000
 """Numbers of tables are reported in full below this; their logarithm always is."""
@@ -89,19 +89,19 @@ class CellAudit:
         """Return the figures as texts."""
         return [
             self.name if self.subject == "value" else f"{self.name} ({self.subject})",
-            _text(self.lower),
-            _text(self.upper),
-            _text(self.values),
-            at_least(self.bits, 3) if self.bound else _text(self.bits, 3),
-            at_most(self.dr) if self.bound else _text(self.dr, 4),
-            _text(self.prior_dr, 4),
+            number_text(self.lower),
+            number_text(self.upper),
+            number_text(self.values),
+            at_least(self.bits, 3) if self.bound else number_text(self.bits, 3),
+            at_most(self.dr) if self.bound else number_text(self.dr, 4),
+            number_text(self.prior_dr, 4),
             self.attacker,
             self.verdict if not self.faults else f"{self.verdict}: {'; '.join(self.faults)}",
         ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit:
+class Audit(Readable):
     """The verdict on what is published, and every figure behind it, the worst first.
 
     ``findings`` holds the figures in columns; ``cells`` turns each into an object on request. ``criterion`` says what
@@ -257,21 +257,9 @@ class Audit:
         header, *rows = self.table(10)
         return with_arguments("\n".join([*head, columns(header, rows), *proofs]))
 
-    __repr__ = __str__
-
     def _repr_html_(self) -> str:
         import html
 
         head = f"<p><b>Audit: {self.verdict}</b><br>{html.escape(f'{self.sentence} {self.criterion}')}</p>"
         header, *rows = self.table(20)
         return head + html_table(header, rows)
-
-
-def _text(number: float, digits: int | None = None) -> str:
-    if math.isnan(number):
-        return "–"
-    if math.isinf(number):
-        return "∞" if number > 0 else "-∞"
-    if digits is not None:
-        return f"{number:,.{digits}f}"
-    return f"{int(number):,}" if float(number).is_integer() else f"{number:,.6f}".rstrip("0")

@@ -13,7 +13,6 @@ import numpy as np
 
 from discreet.auditing.findings import SUBJECTS, Findings
 from discreet.auditing.judging import Sheet
-from discreet.core.numerics import BoolArray
 from discreet.table.equations import Equations
 from discreet.table.figures import Figures
 
@@ -45,13 +44,12 @@ def with_sums_of_nobody(sheets: Sequence[Sheet], shown: Sequence[Figures], equat
                 loose[first : first + size] = loose[other : other + size] = True
     if not loose.any():
         return None
-    return [replace(one, findings=_unfinished(one.findings, loose)) for one in sheets]
-
-
-def _unfinished(found: Findings, loose: BoolArray) -> Findings:
-    mine = (found.subject == VALUE) & (found.at < loose.size) & ~found.determined
-    mine[mine] = loose[found.at[mine]]
-    return replace(found, finished=found.finished & ~mine)
+    made = []
+    for found in (sheet.findings for sheet in sheets):
+        mine = (found.subject == VALUE) & (found.at < loose.size) & ~found.determined
+        mine[mine] = loose[found.at[mine]]
+        made.append(replace(found, finished=found.finished & ~mine))
+    return [replace(sheet, findings=found) for sheet, found in zip(sheets, made, strict=True)]
 
 
 def _apart(equations: Equations, found: Findings, sums: int, numbers: int) -> bool:

@@ -48,6 +48,14 @@ class Findings:
     alone: FloatArray
     bound: BoolArray
 
+    def taken(self, rows: IntArray) -> Findings:
+        """Return some entries, in the order given."""
+        kept = {item.name: getattr(self, item.name) for item in fields(self)}
+        for name, value in kept.items():
+            if isinstance(value, np.ndarray):
+                kept[name] = value[:, rows] if name == "alone" else value[rows]
+        return Findings(**kept)
+
     def __len__(self) -> int:
         """Return the number of entries."""
         return int(self.at.size)

@@ -12,6 +12,7 @@ from discreet.auditing.findings import Findings, faults, joined
 from discreet.auditing.knowledge import Copies, Knowledge, Linked
 from discreet.auditing.laws import LAWS
 from discreet.auditing.laws.law import Judged
+from discreet.auditing.levels import least_beforehand
 from discreet.auditing.limits import Asked, Limits, Reach
 from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError
@@ -25,6 +26,7 @@ from discreet.feasible.proof.bound_proof import prove
 from discreet.feasible.reach import OUT_OF_REACH, REACHED, reach_levels
 from discreet.feasible.respondent_values import RespondentGroup
 from discreet.table.equations import Equations
+from discreet.table.floors import at_least
 from discreet.table.kinds import UNBOUNDED
 
 LOOKED_AT = 200
@@ -225,7 +227,9 @@ class Judge:
         at, own_low, own_high, own, others = (
             np.concatenate([getattr(one, name) for one in known]) for name in ("at", "low", "high", "own", "others")
         )
-        facts = Facts(who, at, own_low, own_high, (own >= 0) & (others >= 1))
+        floor, zero = least_beforehand(equations), equations.exact & (equations.lower == 0)
+        least = np.minimum(at_least(equations, floor, who, at, own_low, zero), own_high)
+        facts = Facts(who, at, least, own_high, (own >= 0) & (others >= 1))
         found = np.ones(len(known), bool)
         if self.fitting is not None:
             found = self.fitting.doubtful(targets, *ends, facts, len(known))

@@ -89,6 +89,17 @@ def least_known(equations: Equations) -> FloatArray:
     return floors
 
 
+def least_beforehand(equations: Equations) -> IntArray:
+    """Return what everybody knows figures to be at least before any is published.
+
+    Where marks say that no hidden figure is 0, one that is shown and not 0 would not be 0 either.
+    """
+    known, listed = least_known(equations).astype(np.int64), equations.source >= 0
+    positive = (known[listed & equations.hidden] > 0).all()
+    floor: IntArray = np.maximum(known, listed & ~equations.hidden & equations.exact & (equations.lower > 0) & positive)
+    return floor
+
+
 def _true_values(equations: Equations, original: Table | Figures | Tabulation) -> tuple[IntArray, FloatArray, bool]:
     """Return the positions that the original determines, and their true values in units of what is published."""
     if isinstance(original, Tabulation):
@@ -116,9 +127,7 @@ def located(equations: Equations, tabulation: Tabulation) -> IntArray:
 
 def _check(equations: Equations, at: IntArray, values: FloatArray, exact: bool) -> None:
     """Refuse an original that does not fit the release."""
-    slack = 1e-6 if exact else 1.0 - 1e-6
-    if not exact and np.abs(values - np.rint(values)).max(initial=0.0) <= 1e-6:
-        slack = 1e-6
+    slack = 1e-6 if exact or np.abs(values - np.rint(values)).max(initial=0.0) <= 1e-6 else 1.0 - 1e-6
     off = (values < equations.lower[at] - slack) | (values > equations.upper[at] + slack)
     if off.any():
         i = int(at[int(np.argmax(off))])

@@ -29,11 +29,7 @@ short compared with the audit itself."""
 def unpublished(about: Sequence[str] | Mapping[str, Sequence[object]], parts: Iterable[Figures]) -> list[Figures]:
     """Return dimensions about which nothing is published, as tables without figures."""
     wanted = about if isinstance(about, Mapping) else dict.fromkeys(about, ())
-    shown: dict[str, set[str]] = {}
-    for part in parts:
-        for name, found in part.labels.items():
-            trees = part.hierarchies.get(name, ())
-            shown.setdefault(name, set()).update(found, *(tree.codes for tree in trees))
+    shown = _labels(parts)
     for name, labels in wanted.items():
         if name not in shown and not labels:
             raise RequestError(
@@ -51,6 +47,15 @@ def unpublished(about: Sequence[str] | Mapping[str, Sequence[object]], parts: It
         for name, labels in wanted.items()
         if name not in shown
     ]
+
+
+def _labels(parts: Iterable[Figures]) -> dict[str, set[str]]:
+    """Return the labels that tables or their hierarchies have, by dimension."""
+    found: dict[str, set[str]] = {}
+    for part in parts:
+        for name, labels in part.labels.items():
+            found.setdefault(name, set()).update(labels, *(tree.codes for tree in part.hierarchies.get(name, ())))
+    return found
 
 
 def ask(
@@ -90,12 +95,7 @@ def sums_of(
     sensitivity: Sensitivity | None,
 ) -> Asked:
     """Return the labels of the cells in question, shown by a table or not, by the dimensions that they cross."""
-    tables = list(parts)
-    known: dict[str, set[str]] = {}
-    for part in tables:
-        for name, shown in part.labels.items():
-            known.setdefault(name, set()).update(shown)
-            known[name].update(code for tree in part.hierarchies.get(name, ()) for code in tree.codes)
+    known = _labels(parts)
     found: dict[frozenset[str], dict[str, set[str]]] = {}
     for cell in cells:
         crossed = {name: str(label) for name, label in cell.items() if name in known and str(label) != WHOLE}
@@ -167,21 +167,18 @@ def alone(
         rows = np.flatnonzero(low != high)
         where = single.rows_of(part)[rows]
         note(equations.rows_of(part)[rows], bound(single, where), where, 10 ** (equations.decimals - part.decimals))
-    crossed = asked[asked < equations.positions.size]
+    crossed, none = asked[asked < equations.positions.size], np.zeros(0, np.int64)
     if crossing and crossed.size and equations.positions.size <= MOST:
         for part in parts:
             if len(part):
-                others = [_emptied(other) for other in parts if other is not part]
-                single = equations_of([part, *others], about=crossing, least=least, most=most, asked={})
+                # The others keep their dimensions, and have no figures.
+                bare = [
+                    replace(other, codes=other.codes[:0], values=none, kind=none, upper=None, absent="unpublished")
+                    for other in parts
+                    if other is not part
+                ]
+                single = equations_of([part, *bare], about=crossing, least=least, most=most, asked={})
                 where = single.locate(equations.space.translate(equations.positions[crossed], single.space))
                 note(crossed[where >= 0], bound(single, where[where >= 0]), where[where >= 0],
                      10 ** (equations.decimals - single.decimals))  # fmt: skip
     return ends
-
-
-def _emptied(part: Figures) -> Figures:
-    """Return a table with its dimensions and without its figures."""
-    none = np.zeros(0, np.int64)
-    return replace(
-        part, codes=np.zeros((0, len(part.names)), np.int64), values=none, kind=none, upper=None, absent="unpublished"
-    )

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
+from importlib.abc import MetaPathFinder
 from typing import Annotated, Any, ClassVar, NoReturn, cast
 
 import typer
@@ -19,6 +20,7 @@ from discreet.cli.lazy_group import LazyGroup
 from discreet.cli.old_names import present
 from discreet.cli.plain_values import take_plainly
 from discreet.cli.protection_record import Invocation
+from discreet.cli.short_help import with_help
 from discreet.core.errors import DiscreetError, both_shown, with_options
 from discreet.core.progress import WATCHING, Progress
 from discreet.core.text import one_line
@@ -95,8 +97,21 @@ def main(arguments: list[str] | None = None) -> None:
         _run(sys.argv[1:])
     else:
         _keep_to_ourselves()
+        sys.meta_path.insert(0, WithoutPandas())
         with interruptible(), own_process():
             _run(sys.argv[1:])
+
+
+class WithoutPandas(MetaPathFinder):
+    """Refuses pandas, which pyarrow would load to look at any list of texts.
+
+    No command makes a frame of pandas, Spark apart, and loading it takes longer than most of them run.
+    """
+
+    def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
+        """Refuse it."""
+        if fullname == "pandas" and "pyspark" not in sys.modules:
+            raise ModuleNotFoundError("pandas is left out", name=fullname)
 
 
 def _keep_to_ourselves() -> None:
@@ -119,7 +134,8 @@ def _run(given: list[str]) -> None:
 
 def _answer(given: list[str]) -> None:
     try:
-        code = tree()(args=present(given) or ["--help"], prog_name="discreet", standalone_mode=False, obj=tuple(given))
+        wanted = with_help(present(given)) or ["--help"]
+        code = tree()(args=wanted, prog_name="discreet", standalone_mode=False, obj=tuple(given))
         if code == INTERRUPTED:
             _fail(MESSAGE, INTERRUPTED)
         sys.stdout.flush()

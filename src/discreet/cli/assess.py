@@ -30,8 +30,8 @@ in_decide = panel("What is asked")
 class Asked:
     """What is asked."""
 
-    policy: Annotated[str, in_decide("A profile or a .toml file.", autocompletion=shell_names.profiles)] = "default"
-    protect: Annotated[str | None, in_decide("NAME:KEY=VALUE,… to apply and judge.")] = None
+    policy: Annotated[str, in_decide(options.POLICY, autocompletion=shell_names.profiles)] = "default"
+    protect: Annotated[str | None, in_decide("The protection to apply and judge: random-rounding:base=3.")] = None
     as_is: Annotated[bool, in_decide("Judge the table as it is; propose nothing.")] = False
     release: Annotated[Path | None, in_decide("Judge this release of the table.", "--released")] = None
     published_as: options.PublishedAs = None
@@ -219,7 +219,7 @@ def _show(console: show.Console, found: Assessment, note: str, top: int) -> None
         header, rows = found.sample.side_by_side()
         show.table(console, header, rows, left=(0, 3))
     if found.rows_sentence:
-        console.print(found.rows_sentence)
+        console.print(f"\n{found.rows_sentence}")
     if cells := found.cells(top):
         console.print()
         show.table(console, *found.side_by_side(cells), left=(0, 3, 4))

@@ -117,8 +117,10 @@ class KnowledgeOptions:
 class SafetyOptions:
     """What counts as safe."""
 
-    min_width: Annotated[float | None, in_limits("The least width of an interval.")] = None
-    max_dr: Annotated[float | None, in_limits("The largest disclosure risk 1/H.")] = None
+    min_width: Annotated[float | None, in_limits("Every hidden figure keeps an interval at least this wide.")] = None
+    max_dr: Annotated[
+        float | None, in_limits("No figure is known better than this: 1/H is 1 with one bit left, 0.5 with two.")
+    ] = None
     protection: Annotated[float | None, in_limits("Per cent of the original that intervals must reach.")] = None
     rule: Rules = None
     within: Annotated[
@@ -287,7 +289,8 @@ def _face(console: show.Console, result: Audit, rows: int) -> None:
 
     show.verdict(console, result.verdict)
     console.print(result.sentence)
-    console.print(str(result.criterion), style="dim")
+    if len(result.findings):
+        console.print(str(result.criterion), style="dim")
     if not len(result.findings) or not rows:
         return
     console.print(f"{LAWS[result.law].text}\n", style="dim")

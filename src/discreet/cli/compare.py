@@ -89,8 +89,10 @@ def compare(
         console.print()
         # The widest columns that a terminal can do without are in --json and in the file.
         narrow = [0, 1, 3, 5, 8, *range(9, len(found.header()))]
-        rows = [[row[i] for i in narrow] for row in found.rows()]
+        rows, notes = show.noted([[row[i] for i in narrow] for row in found.rows()], 4, "meets")
         show.table(console, [found.header()[i] for i in narrow], rows, left=(0, 4, 5))
+        for mark, text in notes.items():
+            show.marked(console, f"{mark}  ", "", text)
         worst = max((error.mc_error for p in found.points if (error := p.figures.get("r2")) is not None), default=0.0)
         told = f"\nMonte Carlo error of R2: {at_most(worst, 5)} at most, over {tried.draws:,} draws; seed {found.seed}"
         console.print(told, style="dim")

@@ -45,16 +45,16 @@ def command(function: Callable[..., None]) -> Callable[..., None]:
 
 
 def explained(function: Callable[..., object], examples: Mapping[str, str] | None = None) -> str:
-    """Return the help of a command, its paragraphs unbroken, with examples and what each does.
+    """Return the help of a command: what it is for, examples and what each does, then the other paragraphs, unbroken.
 
     The examples are by default those of the docstring: under ``Examples:``, a command line and a comment each.
     """
     text, _, listed = inspect.cleandoc(function.__doc__ or "").partition("\n\nExamples:\n")
     stated = re.findall(r"^    (\S.*?)\s+# (.*)$", listed, re.MULTILINE)
-    paragraphs = [" ".join(part.split()) for part in text.split("\n\n")]
+    first, *paragraphs = [" ".join(part.split()) for part in text.split("\n\n")]
     # Lines begin with a style, since those that begin with blanks may lose them.
     shown = [f"[dim]  # {what}[/dim]\n[none]{folded(line)}[/none]" for line, what in (examples or dict(stated)).items()]
-    return "\n\n".join([*paragraphs, "[bold]Examples[/bold]", *shown])
+    return "\n\n".join([first, "[bold]Examples[/bold]", "\n".join(shown), *paragraphs])
 
 
 def folded(line: str, width: int = 76) -> str:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from discreet.core.grace import grace
+from discreet.core.clock import grace
 
 _ours = threading.Event()
 _waiting: list[threading.Timer] = []

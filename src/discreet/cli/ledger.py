@@ -184,7 +184,7 @@ def add(
     def face(console: show.Console) -> None:
         console.print(f"Added {entry} to {kept.ledger}.")
         console.print(f"{entry.figures:,} figures, {entry.hidden:,} hidden; {entry.method}", style="dim")
-        console.print(f"head {head}", style="dim")
+        console.print(f"head {head}\nKeep the head elsewhere: discreet ledger verify --head checks it.", style="dim")
 
     show.deliver("ledger add", entry, kept.json, None, face)
 
@@ -289,7 +289,7 @@ def check(
         console.print(f"{result.meaning}.", style="dim")
         if result.findings and top:
             console.print()
-            show.table(console, HEADER, result.rows(top))
+            show.table(console, HEADER, result.rows(top), left=(0, 3, 4))
         if sums := result.arithmetic(min(top, 5)):
             console.print("\n".join(["", *(f"  {line}" for line in sums)]))
         console.print(f"\nhead of the ledger {result.head}", style="dim")

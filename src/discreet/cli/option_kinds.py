@@ -30,6 +30,7 @@ def range_text(least: float | None, most: float | None) -> str | None:
     >>> range_text(0, LARGEST), range_text(2, 10_000_000), range_text(None, LARGEST)
     ('≥ 0', '2 to 10,000,000', None)
     """
+    least = int(least) if least is not None and least == int(least) else least
     bounded = most is not None and most < LARGEST
     if least is None:
         return f"≤ {most:,}" if bounded else None

@@ -32,7 +32,8 @@ ExampleRecords = Annotated[
     str | None,
     option("A bundled table with everybody in it as a record: sex, religion…", autocompletion=shell_names.examples),
 ]
-Policy = Annotated[str, option("A profile or a .toml file.", autocompletion=shell_names.profiles)]
+POLICY = "default, health, business, safe-output, census, or a .toml file."
+Policy = Annotated[str, option(POLICY, autocompletion=shell_names.profiles)]
 Population = Annotated[int, option("N, the number of people in the population.", "--population-size", "-N")]
 TimeLimit = Annotated[float | None, option("Seconds; what is unfinished by then is never called safe.", min=0.0)]
 Json = Annotated[bool, in_output("Print JSON for programs.")]
@@ -45,9 +46,7 @@ KeepFormulas = Annotated[bool, in_output("Keep labels that a spreadsheet would r
 Top = Annotated[int, in_output("How many of the worst slices to show.", min=0)]
 Seed = Annotated[
     int | None,
-    in_output(
-        "Makes draws reproducible. A release needs a secret one of 96 bits or more; 128 are drawn by default.", min=0
-    ),
+    in_output("Repeats the same draws. For a release it is secret and has 96 bits or more; drawn by default.", min=0),
 ]
 Trial = Annotated[bool, in_output("For trying out, never for publication: allows a short seed, and marks the output.")]
 in_published = panel("How the figures were published")

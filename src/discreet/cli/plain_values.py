@@ -13,6 +13,7 @@ from typing import Any, get_args, get_origin
 
 from discreet.cli.given_once import refuse_twice
 from discreet.cli.option_kinds import tell_in_words
+from discreet.cli.short_help import shorten
 
 NUMBERS = {int: re.compile(r"[+-]?[0-9]{1,15}"), float: re.compile(r"[+-]?[0-9]{1,12}(\.[0-9]{1,12})?")}
 UNUSUAL = object()
@@ -70,6 +71,7 @@ def take_plainly(command: Any) -> None:
 
     command.get_help_option = plain_help
     refuse_twice(command)
+    shorten(command)
     for parameter in command.params:
         _take(parameter)
     below = getattr(command, "commands", None)

@@ -41,6 +41,8 @@ PROOF = 480
 """The most characters of a proof that a terminal shows: six lines."""
 PATIENCE = 2.0
 """Seconds before a progress bar appears: a round choice, longer than most commands run."""
+TELLING = 0.1
+"""The share of the work after which the time left is told: the first pieces say little about the others."""
 COLOURS = {
     **dict.fromkeys(("safe", "release", "same"), "green"),
     **dict.fromkeys(("incomplete", "protect"), "yellow"),
@@ -240,6 +242,20 @@ def table(
         console.print(line)
 
 
+def noted(rows: Iterable[Sequence[str]], column: int, well: str) -> tuple[list[list[str]], dict[str, str]]:
+    """Return rows with letters in place of long reasons, and the reasons by letter; ``well`` needs none.
+
+    >>> noted([["a", "meets"], ["b", "too wide"], ["c", "too wide"]], 1, "meets")
+    ([['a', 'meets'], ['b', 'fails, a'], ['c', 'fails, a']], {'a': 'too wide'})
+    """
+    rows = [list(row) for row in rows]
+    reasons = list(dict.fromkeys(row[column] for row in rows if row[column] != well))
+    letters = {reason: chr(ord("a") + i) if i < 26 else f"a{i - 25}" for i, reason in enumerate(reasons)}
+    for row in rows:
+        row[column] = f"fails, {letters[row[column]]}" if row[column] in letters else row[column]
+    return rows, {letter: reason for reason, letter in letters.items()}
+
+
 def _widths(header: Sequence[str], rows: Sequence[Sequence[str]], room: int) -> list[int]:
     """Return how wide columns are: as what is in them where there is room, otherwise the widest give way.
 
@@ -273,14 +289,14 @@ def _bar(text: str, width: int = BAR) -> str:
 
 
 def time_left(elapsed: float, done: float, total: float) -> str:
-    """Return the time left at the speed so far, or the time elapsed while nothing is done.
+    """Return the time left at the speed so far, or the time elapsed while too little is done to tell.
 
-    >>> time_left(30, 10, 40), time_left(300, 10, 40), time_left(75, 0, 40)
+    >>> time_left(30, 10, 40), time_left(300, 10, 40), time_left(75, 1, 40)
     ('0:01:30 left', '0:15:00 left', '0:01:15 so far')
     """
-    seconds = elapsed * (total - done) / done if done else elapsed
-    minutes, rest = divmod(round(seconds), 60)
-    return f"{minutes // 60}:{minutes % 60:02}:{rest:02} {'left' if done else 'so far'}"
+    told = done > 0 and done >= TELLING * total
+    minutes, rest = divmod(round(elapsed * (total - done) / done if told else elapsed), 60)
+    return f"{minutes // 60}:{minutes % 60:02}:{rest:02} {'left' if told else 'so far'}"
 
 
 def _narrow() -> Any:

@@ -9,11 +9,24 @@ from __future__ import annotations
 
 import time
 from threading import Timer
-from types import TracebackType
 
 import numpy as np
 
 from discreet.core.errors import LimitError, RequestError
+
+SHARE, SECONDS = 0.15, 1.5
+"""The grace after a time limit is this share of the limit, or these seconds: whichever is more."""
+
+
+def grace(seconds: float) -> float:
+    """Return how many seconds after a given time limit all work is over.
+
+    Work in progress takes a moment to notice that the limit has passed, and its results must be audited.
+
+    >>> grace(5.0), grace(100.0)
+    (1.5, 15.0)
+    """
+    return max(SHARE * seconds, SECONDS)
 
 
 class Clock:
@@ -70,9 +83,7 @@ class Clock:
             self._timer.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, where: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop the timer."""
         if self._timer is not None:
             self._timer.cancel()

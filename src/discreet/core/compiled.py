@@ -83,7 +83,9 @@ class Kernel(Generic[P, Result]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> Result:
         """Interpret the kernel while turns are left; then put its arguments back and run it compiled."""
         if self._machine_code is None:
-            mode = _mode()
+            mode = os.environ.get("DISCREET_KERNELS", "auto")
+            if mode not in ("auto", "interpreted", "compiled"):
+                raise RequestError(f"DISCREET_KERNELS is {mode!r}; set it to auto, interpreted or compiled")
             if mode == "interpreted" or (mode == "auto" and not _has_compiler()):
                 return self._interpret(args, kwargs, math.inf if mode == "interpreted" else self._granted, _ask_for_it)
             if mode == "auto" and self._granted > 0:
@@ -168,13 +170,6 @@ def compiled(function: Callable[P, Result]) -> Kernel[P, Result]:
     return Kernel(function)
 
 
-def _mode() -> str:
-    mode = os.environ.get("DISCREET_KERNELS", "auto")
-    if mode not in ("auto", "interpreted", "compiled"):
-        raise RequestError(f"DISCREET_KERNELS is {mode!r}; set it to auto, interpreted or compiled")
-    return mode
-
-
 @cache
 def _has_compiler() -> bool:
     return find_spec("numba") is not None
@@ -183,7 +178,7 @@ def _has_compiler() -> bool:
 @cache
 def _ask_for_it() -> float:
     """Say once that this is work for the compiler, and go on."""
-    announce(0, 0, "this table is large; it takes a fraction of the time with pip install 'discreet[compiler]'")
+    announce(0, 0, "this is slow without the compiler; pip install 'discreet[compiler]' makes it many times faster")
     return math.inf
 
 
@@ -234,12 +229,8 @@ def _counting(function: Any, around: dict[str, Any]) -> Any:
         if isinstance(node, ast.For | ast.While):
             node.body.insert(0, take)
     around["__turn__"] = _turns.take
-    exec(
-        compile(
-            ast.increment_lineno(tree, function.__code__.co_firstlineno - 1), function.__code__.co_filename, "exec"
-        ),
-        around,
-    )
+    ast.increment_lineno(tree, function.__code__.co_firstlineno - 1)
+    exec(compile(tree, function.__code__.co_filename, "exec"), around)
     return around[function.__name__]
 
 

@@ -67,11 +67,7 @@ def file_sha256(path: str | Path) -> str:
 def sync_folder(folder: Path) -> None:
     """Wait until changes in a folder are on disk."""
     with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
+        _sync(folder, os.O_RDONLY)
 
 
 class ScratchFolder(tempfile.TemporaryDirectory[str]):
@@ -166,9 +162,9 @@ def _lock(handle: int, *, wait: bool = False) -> bool:
     return True
 
 
-def _sync(path: Path) -> None:
+def _sync(path: Path, flags: int = os.O_RDWR) -> None:
     """Wait until a file is on disk."""
-    handle = os.open(path, os.O_RDWR)
+    handle = os.open(path, flags)
     try:
         os.fsync(handle)
     finally:

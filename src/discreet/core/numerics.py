@@ -104,15 +104,6 @@ def disclosure_risk(bits: FloatArray | float) -> FloatArray:
         return np.where(lacking <= 0, np.inf, 1.0 / np.where(lacking <= 0, 1.0, lacking))
 
 
-def fewest_values(risk: float) -> int:
-    """Return how many equally likely values must be left to keep the disclosure risk at most this: 2^(1/DR).
-
-    >>> fewest_values(0.5), fewest_values(0.7)
-    (4, 3)
-    """
-    return int(np.ceil(2.0 ** (1.0 / risk) - 1e-9))
-
-
 def whole_where_near(x: npt.ArrayLike) -> FloatArray:
     """Return numbers, rounded where they differ from an integer by no more than floating-point error.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from discreet.core.errors import RequestError, nearest
+from discreet.core.errors import RequestError, require
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -74,8 +74,7 @@ class Registry(Mapping[str, T]):
 
     def check(self, name: str) -> None:
         """Refuse a name that is not there."""
-        if name not in self:
-            raise RequestError(f"there is no {self.what} {name!r}; {nearest(str(name), list(self))}")
+        require([name], self, f"there is no {self.what}")
 
     def __len__(self) -> int:
         """Return the number of members."""

@@ -225,6 +225,14 @@ def html_table(header: Sequence[str], rows: Sequence[Sequence[str]], left: int =
     return f"<table>{title}<thead>{line('th', header)}</thead><tbody>{body}</tbody></table>"
 
 
+class Readable:
+    """Base of classes that an interpreter shows as they read."""
+
+    def __repr__(self) -> str:
+        """Return the readable form."""
+        return str(self)
+
+
 class Face(NamedTuple):
     """A table that shows a result, and the sentence above it."""
 
@@ -234,7 +242,7 @@ class Face(NamedTuple):
     left: int = 1
 
 
-class Result:
+class Result(Readable):
     """Base of results: data classes that show themselves as a table, in text and in HTML."""
 
     def to_dict(self) -> dict[str, Json]:
@@ -249,10 +257,6 @@ class Result:
         """Return the sentence and the table as text."""
         header, rows, sentence, left = self.face(10)
         return f"{sentence}\n{columns(header, rows, left)}" if sentence else columns(header, rows, left)
-
-    def __repr__(self) -> str:
-        """Return the same text."""
-        return str(self)
 
     def _repr_html_(self) -> str:
         header, rows, sentence, left = self.face(20)

@@ -26,7 +26,7 @@ from discreet.decide.safe_statistics import apply_beside, with_safe
 from discreet.decide.subject import Case, Subject
 from discreet.decide.verdict import Check, Verdict, check, failed
 from discreet.evaluate.audited_suppression import AuditedSuppression
-from discreet.protect import Suppression
+from discreet.protect import METHODS, Suppression
 from discreet.protect.base import Method, Protected
 from discreet.protect.linked import Keyed
 from discreet.reading.opened import Opened
@@ -34,22 +34,14 @@ from discreet.reading.original import is_frame, open_original
 from discreet.reading.published import open_release
 from discreet.reading.reading import Reading, SearchOptions
 from discreet.rules.sensitivity import Sensitivity
+from discreet.table.presentation import ENDINGS
 from discreet.table.release import Release
-from discreet.table.statistic import Definitions
 from discreet.table.statistic_reader import definitions_of
 
-RELEASED = (".csv", ".parquet", ".tab", ".xlsx")
-"""File name endings of releases, which tell a file from the name of a method."""
 LATE = "no protection was found"
 """What is missing when time is up."""
 PATIENCE = Effort(time_limit=EACH)
 """Seconds for a search or an audit by default: a minute, about as long as people wait."""
-
-
-class AssessOptions(SearchOptions, total=False):
-    """What is published beside the figures, how the original is read, and how long the work may take."""
-
-    statistics: Definitions | str | Path
 
 
 def assess(
@@ -62,7 +54,7 @@ def assess(
     seed: int | None = None,
     trial: bool = False,
     draws: int = 1000,
-    **options: Unpack[AssessOptions],
+    **options: Unpack[SearchOptions],
 ) -> Assessment:
     """Assess a table under a policy: can it be released unchanged, after protection, or not at all?
 
@@ -112,7 +104,8 @@ def assess(
         raise RequestError(
             "statistics are defined, but the release has none; read it with them (read_release(statistics=))"
         )
-    if isinstance(protection, str | Path) and Path(protection).suffix.lower() in RELEASED:
+    named = isinstance(protection, str) and protection.partition(":")[0].strip() in METHODS
+    if isinstance(protection, str | Path) and not named and Path(protection).suffix.lower() in ENDINGS:
         others["release"] = Path(protection)
     if others or is_frame(protection):
         protection = open_release(protection, {"statistics": wanted} if wanted else None)
@@ -257,7 +250,7 @@ class _Run:
             if self.progress is not None:
                 self.progress(number, len(suitable), "trying protections")
             if best is not None and best.meets:
-                tried.append(_candidate(allowed, "not tried: one that the policy lists before it meets the policy"))
+                tried.append(_candidate(allowed, "not tried: an earlier one meets the policy"))
                 continue
             try:
                 self.effort.clock.refuse_late(LATE)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TypedDict
 
 import numpy as np
 
+from discreet.core.effort import DrawOptions
 from discreet.core.errors import InfeasibleError, LimitError, RequestError
 from discreet.core.json_types import Json
 from discreet.core.progress import Progress
-from discreet.core.random import Seed
 from discreet.core.text import brief, figure
 from discreet.decide.assessment import Assessment, Request
 from discreet.decide.known_cells import STATES
@@ -102,14 +101,10 @@ class ModelView:
         }
 
 
-class Drawn(TypedDict):
+class PopulationDraws(DrawOptions, total=False):
     """How populations are drawn, and how R2 weighs its terms: options of :func:`estimate`."""
 
-    draws: int
     weights: tuple[float, float, float]
-    seed: Seed
-    workers: int | None
-    progress: Progress | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -253,7 +248,7 @@ def gathered(subject: Subject, request: Request, workers: int | None, progress: 
     uniques = population_uniques(table, N, seed=request.seed, workers=workers, progress=progress)
     if uniques.loglinear is None:
         raise RequestError(f"the models of the population cannot be fitted: {uniques.note}")
-    drawing: Drawn = {
+    drawing: PopulationDraws = {
         "draws": request.draws,
         "weights": request.policy.weights,
         "seed": request.seed,
@@ -319,7 +314,7 @@ def _recognised(subject: Subject, made: Assessment) -> int:
     return int(unique.size - np.isin(place, open_).sum())
 
 
-def model_views(table: Table, population: int, selection: Selection, drawing: Drawn) -> tuple[ModelView, ...]:
+def model_views(table: Table, population: int, selection: Selection, drawing: PopulationDraws) -> tuple[ModelView, ...]:
     """Fit, test and use the models from independence to the saturated one.
 
     The models in between are those that the selection for population uniques visited, and all interactions of two,

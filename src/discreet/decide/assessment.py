@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from discreet.core.effort import EACH
 from discreet.core.errors import RequestError, both_shown, with_arguments
@@ -133,7 +133,7 @@ class Assessment(Recorded):
         with both_shown():
             evidence, audit, loss = self.evidence, self.evidence.audit, self.evidence.loss
             names = ("verdict", "law", "sentence", "counts", "published", "tables")
-            lost = {"utility": evidence.utility, "sentence": "" if loss is None else loss.sentence}
+            lost: dict[str, Json] = {"utility": evidence.utility, "sentence": "" if loss is None else loss.sentence}
             return {
                 "schema": SCHEMA,
                 "kind": "sample" if self.sample is not None else "assessment",
@@ -146,17 +146,17 @@ class Assessment(Recorded):
                 "table": original_data(self.subject, self.sensitivity),
                 "policy": self.policy.to_dict(),
                 "rules": sensitive_data(self.sensitivity),
-                "before": _plain(self.before),
-                "after": _plain(evidence.risk),
-                "protection": _plain(self.protected),
+                "before": None if self.before is None else self.before.to_dict(),
+                "after": None if evidence.risk is None else evidence.risk.to_dict(),
+                "protection": None if self.protected is None else self.protected.to_dict(),
                 "candidates": [one.to_dict() for one in self.candidates],
                 "release": release_data(evidence.release),
                 "cells": self.cells(CELLS),
                 "audit": {name: getattr(audit, name) for name in names}
                 | {"cells": [cell.to_dict() for cell in audit.worst(CELLS)]},
-                "utility": (_plain(loss) or {}) | lost,
+                "utility": {**({} if loss is None else loss.to_dict()), **lost},
                 **({"statistics": [one.to_dict() for one in evidence.statistics]} if evidence.statistics else {}),
-                "sample": _plain(self.sample),
+                "sample": None if self.sample is None else self.sample.to_dict(),
                 "record": dict(self.record),
             }
 
@@ -210,11 +210,3 @@ USUAL = {"method": "fast", "cost": "value", "form": "marks"}
 """Settings of suppression that a verdict does not mention; the record has all of them."""
 CELLS = 1000
 """How many of the worst cells the plain data list: enough for a report, and a few MB of JSON."""
-
-
-class _Result(Protocol):
-    def to_dict(self) -> dict[str, Json]: ...
-
-
-def _plain(result: _Result | None) -> dict[str, Any] | None:
-    return None if result is None else result.to_dict()

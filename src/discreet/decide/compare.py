@@ -41,7 +41,6 @@ from discreet.reading.opened import Opened
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading, SearchOptions
 from discreet.rules.sensitivity import Sensitivity
-from discreet.table.statistic import Definitions
 from discreet.table.statistic_reader import definitions_of
 
 
@@ -51,8 +50,8 @@ class Comparison(Recorded):
 
     ``points`` are in the order of the grid, the unprotected table first. ``frontier`` holds the points that no other
     one beats in risk and utility together. ``proposed`` is the first protection in the policy's order that meets it,
-    which an assessment proposes. ``record`` is what is needed to repeat the comparison of an original that came from
-    ``source``.
+    which an assessment proposes: its number, and how it fares if readers know why it was taken. ``record``
+    is what is needed to repeat the comparison of an original that came from ``source``.
     """
 
     subject: Subject
@@ -60,7 +59,7 @@ class Comparison(Recorded):
     sensitivity: Sensitivity | None
     points: tuple[Measured, ...]
     seed: int
-    proposed: int | None = None
+    proposed: tuple[int, Measured] | None = None
     seconds: float = field(default=0.0, compare=False)
     record: Mapping[str, Json] = field(default_factory=dict)
     source: Opened | None = None
@@ -85,7 +84,9 @@ class Comparison(Recorded):
             return 0
         suitable = [one for one in self.policy.protections if one.suits(self.subject.magnitudes)]
         compared = sum(self._listed(point.point) for point in self.points)
-        return self.proposed if compared == len(suitable) else self._best
+        if compared < len(suitable):
+            return self._best
+        return None if self.proposed is None else self.proposed[0]
 
     def _listed(self, point: GridPoint) -> bool:
         return self.policy.proposes(point.name, dict(point.parameters), self.subject.magnitudes)
@@ -96,6 +97,14 @@ class Comparison(Recorded):
         fit = [i for i, point in enumerate(self.points) if i and not point.faults]
         best = {i: (self.points[i].figure("utility") or 0.0, -(self._risk(self.points[i]) or 0.0)) for i in fit}
         return max(fit, key=lambda i: best[i]) if fit else None
+
+    @property
+    def _at_times(self) -> str:
+        """What becomes of draws that do not meet the policy, if there are any."""
+        if self.proposed is None or (judged := self.proposed[1]).met == judged.audits:
+            return ""
+        some = f" {judged.met} of {judged.audits} draws of it do once readers know why it was taken"
+        return f"{some}; if an assessment withholds one, assess it again."
 
     @property
     def sentence(self) -> str:
@@ -117,7 +126,7 @@ class Comparison(Recorded):
             return f"{head} Take the table as it is."
         if self._listed(best.point):
             first = f"the first in the policy's order that does ({utility})"
-            return f"{head} Take {best.point.title}, {first}.{self._unlisted}"
+            return f"{head} Take {best.point.title}, {first}.{self._at_times}{self._unlisted}"
         return f"{head} Take {best.point.title}: of those that do, it keeps most of the table ({utility})."
 
     @property
@@ -231,12 +240,6 @@ def efficient(points: Sequence[tuple[float | None, float | None]]) -> tuple[int,
     return tuple(found)
 
 
-class CompareOptions(SearchOptions, total=False):
-    """How an original is read, how much work may be done, and which statistics are wanted beside it."""
-
-    statistics: Definitions | str | Path
-
-
 def compare(
     original: object,
     grid: object = None,
@@ -247,7 +250,7 @@ def compare(
     seed: int | None = None,
     resume: str | Path | None = None,
     name: str | None = None,
-    **options: Unpack[CompareOptions],
+    **options: Unpack[SearchOptions],
 ) -> Comparison:
     """Compare protections on one table: risk, what can be worked out, utility and errors of each.
 
@@ -327,8 +330,11 @@ def compare_points(
     return replace(made, record=made.made_by(request, source), source=source)
 
 
-def _proposed(case: Case, measured: Sequence[Measured], plan: ComparisonPlan) -> int | None:
-    """Return the number of the first protection in the policy's order that meets it, judged as assessments judge it."""
+def _proposed(case: Case, measured: Sequence[Measured], plan: ComparisonPlan) -> tuple[int, Measured] | None:
+    """Return the first protection in the policy's order that meets it, its number and how assessments judge it.
+
+    An assessment judges one draw. Of a random method it is enough that most draws meet the policy.
+    """
     listed = [one for one in case.policy.protections if one.suits(case.subject.magnitudes)]
     places = {(point.point.name, canonical(plain(dict(point.point.parameters)))): i for i, point in enumerate(measured)}
     for number, one in enumerate(listed):
@@ -337,8 +343,9 @@ def _proposed(case: Case, measured: Sequence[Measured], plan: ComparisonPlan) ->
             return None
         # What meets the policy if somebody asks for it need not do so once readers know why it was taken.
         choice = Choice(protected=case.policy.as_is == "if safe", later=number > 0)
-        if not measured[place].faults and not measure(case, measured[place].point, plan, choice).faults:
-            return place
+        judged = measure(case, measured[place].point, plan, choice)
+        if not measured[place].faults and 2 * judged.met > judged.audits:
+            return place, judged
     return None
 
 

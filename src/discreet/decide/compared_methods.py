@@ -183,6 +183,7 @@ class Measured:
             ones on average (``statistic_error``), where some are wanted.
         extremes: the worst of every audited release: most known cells, least width, largest DR, levels missed.
         faults: what the policy objects to in one of them or in their mean; empty if it is met.
+        met: how many audited releases meet the policy, their R2 apart.
         error: why the method could not be applied.
     """
 
@@ -194,6 +195,7 @@ class Measured:
     seconds: float = 0.0
     faults: tuple[str, ...] = ()
     error: str = ""
+    met: int = 0
 
     def figure(self, name: str) -> float | None:
         """Return the mean of a figure."""
@@ -296,7 +298,11 @@ def _released(case: Case, point: GridPoint, method: Method | None, plan: Compari
     # A stream of its own for every point: its result does not depend on which others are compared.
     root = np.random.SeedSequence([plan.seed, int(digest(point.to_dict())[:15], 16)])
     *streams, last = root.spawn(plan.audits + 1)
-    evidences = [_evidence(case, method, stream, plan, choice) for stream in streams]
+    evidences, effort = [], Effort(plan.time_limit, workers=1)
+    for stream in streams:
+        made = None if method is None else apply_beside(case, method, case.subject.original, stream)
+        release, proof = (case.as_is(), None) if made is None else (made.release, made.candidates)
+        evidences.append(gather(case, release, effort, candidates=proof, proofs=0, choice=choice))
     figures = _drawn(case, method, plan, last, evidences)
     some = case.cells.size > 0
     figures["worst_dr"] = Figure.of([_worst_dr(e.known) for e in evidences]) if some else None
@@ -308,25 +314,16 @@ def _released(case: Case, point: GridPoint, method: Method | None, plan: Compari
         errors = [[one.error for one in e.statistics if one.error is not None] for e in evidences]
         figures["statistics"] = Figure.of([float(np.mean(one)) if one else 0.0 for one in kept])
         figures["statistic_error"] = Figure.of([float(np.mean(one)) for one in errors]) if all(errors) else None
+    # R2 is held against its mean over the draws.
+    wrong = [{one.name: one.brief for one in failed(check(case, e)) if one.name != "r2"} for e in evidences]
     faults: dict[str, str] = {}
-    for evidence in evidences:
-        for one in failed(check(case, evidence)):
-            # R2 is held against its mean over the draws.
-            if one.name != "r2":
-                faults.setdefault(one.name, one.brief)
+    for name, brief in (item for one in wrong for item in one.items()):
+        faults.setdefault(name, brief)
     r2, limits = figures["r2"], case.policy.limits
     if r2 is not None and not limits.met("r2", r2.mean):
         faults["r2"] = f"R2 of {r2.mean:.4f} is above {limits.r2:g}"
     worst = _extremes([e.known for e in evidences] if some else [])
-    return Measured(point, figures, worst, plan.draws, plan.audits, faults=tuple(faults.values()))
-
-
-def _evidence(
-    case: Case, method: Method | None, stream: np.random.SeedSequence, plan: ComparisonPlan, choice: Choice
-) -> Evidence:
-    made = None if method is None else apply_beside(case, method, case.subject.original, stream)
-    release, proof = (case.as_is(), None) if made is None else (made.release, made.candidates)
-    return gather(case, release, Effort(plan.time_limit, workers=1), candidates=proof, proofs=0, choice=choice)
+    return Measured(point, figures, worst, plan.draws, plan.audits, faults=tuple(faults.values()), met=wrong.count({}))
 
 
 def _drawn(

@@ -13,6 +13,7 @@ from discreet.auditing.terms import PROOFS
 from discreet.core.effort import Effort
 from discreet.decide.choice import ASKED, Choice, Outsider
 from discreet.decide.known_cells import Inside, Known, Listed, known_cells, respondents_know
+from discreet.decide.people_counted import people_know
 from discreet.decide.released_statistics import unsafe_beside
 from discreet.decide.subject import Case, Subject
 from discreet.feasible.candidates import Candidates
@@ -67,7 +68,6 @@ def gather(
     release = release if case.beside is None else case.beside.beside(release)
     # What follows from the figures tells nothing; it is checked against them and left out.
     listed = Listed.of(case, _told(case, release))
-    about, sums = listed.about(), listed.sums()
     limits = policy.limits
     # Intervals beside so many unknowns take too long: what tables that fit show of the levels is enough.
     brief = candidates is not None and candidates.positions.size > MANY and subject.magnitudes and case.wants_levels
@@ -81,16 +81,16 @@ def gather(
         # Of linked tables as they are nothing is hidden, and what no table shows is not asked about.
         verdict_only=brief or ("none" in subject.forms and release.method == "none"),
         candidates=candidates if brief else None,
-        about=about,
-        sums=sums,
+        about=listed.about(),
+        sums=listed.sums(),
         **effort.searching(),
     )
     reader = None if subject.magnitudes else Outsider.of(audited, policy, choice, case.possible)
     told = reader is not None and reader.told
     known = known_cells(case, listed, audited, reader)
-    known, inside = respondents_know(
-        case, listed.told, known, candidates=candidates, about=about, sums=sums, **effort.searching()
-    )
+    known, inside = respondents_know(case, listed, known, candidates, effort)
+    if inside is None:
+        known, inside = people_know(case, listed, reader, known, effort)
     measured = loss = None
     if subject.table is not None:
         if case.before is not None:

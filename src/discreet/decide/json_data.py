@@ -16,7 +16,6 @@ from discreet.rules.rule import amount
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.figures import Figures
 from discreet.table.release import Release
-from discreet.table.statistic import StatisticColumn
 
 
 def original_data(subject: Subject, found: Sensitivity | None) -> dict[str, Json]:
@@ -55,6 +54,15 @@ def release_data(release: Release) -> dict[str, Json]:
 
 def _figures_data(part: Figures) -> dict[str, Json]:
     values = (part.values / 10**part.decimals if part.decimals else part.values).tolist()
+    statistics = [
+        {
+            "name": one.name,
+            "definition": str(one.statistic),
+            "codes": one.codes.tolist(),
+            "shown": [one.text(row) for row in range(len(one))],
+        }
+        for one in part.statistics
+    ]
     return {
         "name": part.name,
         "dimensions": [{"name": name, "labels": list(labels)} for name, labels in part.labels.items()],
@@ -67,14 +75,8 @@ def _figures_data(part: Figures) -> dict[str, Json]:
         "decimals": part.decimals,
         "total": part.total,
         "absent": part.absent,
-        **({"statistics": [_statistic_data(one) for one in part.statistics]} if part.statistics else {}),
+        **({"statistics": statistics} if part.statistics else {}),
     }
-
-
-def _statistic_data(column: StatisticColumn) -> dict[str, Json]:
-    """Return the statistics that are published in a column."""
-    shown = [column.text(row) for row in range(len(column))]
-    return {"name": column.name, "definition": str(column.statistic), "codes": column.codes.tolist(), "shown": shown}
 
 
 def plain_settings(given: Mapping[str, object]) -> dict[str, Json]:

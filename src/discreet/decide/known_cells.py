@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,9 +13,11 @@ from discreet.auditing.audit_result import Audit
 from discreet.auditing.findings import RANK, SUBJECTS, Findings, faults
 from discreet.auditing.levels import least_known
 from discreet.auditing.limits import FAULTS, Limits
+from discreet.core.effort import Effort
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, disclosure_risk
 from discreet.decide.choice import Outsider, Reasons
 from discreet.decide.subject import Case
+from discreet.feasible.candidates import Candidates
 from discreet.table.crossing_parts import UNPLACED
 from discreet.table.figures import Figures
 from discreet.table.grid import locate, recode
@@ -168,7 +169,7 @@ def known_cells(case: Case, listed: Listed, audited: Audit, reader: Outsider | N
     if case.found is None or not n:
         none, nothing = np.zeros(0), np.zeros(0, np.int64)
         return Known(nothing, nothing, none, none, none, (), nothing, nothing, none > 0, faults(0), (none, none))
-    entry = _entries(case, audited)
+    entry = sensitive_entries(case, audited)
     has = entry >= 0
     rows = entry[has]
     lower, upper, values = np.zeros(n), np.full(n, np.inf), np.full(n, np.inf)
@@ -236,7 +237,7 @@ def _rivals(reader: Outsider, release: Release, entry: IntArray, reasons: Reason
     return Rivals(dr, float((upper - lower).min(initial=np.inf)), broken)
 
 
-def _entries(case: Case, audited: Audit) -> IntArray:
+def sensitive_entries(case: Case, audited: Audit) -> IntArray:
     """Return the entry of an audit that judges each sensitive cell, -1 where there is none."""
     columns, cells = audited.findings, case.cells
     if not len(columns):
@@ -271,11 +272,12 @@ class Inside:
     cells: tuple[int, ...] = ()
 
 
-def respondents_know(case: Case, release: Release, known: Known, **asked: Any) -> tuple[Known, Inside | None]:
+def respondents_know(
+    case: Case, listed: Listed, known: Known, candidates: Candidates | None, effort: Effort
+) -> tuple[Known, Inside | None]:
     """Return what the best informed reader knows about every sensitive cell, and a note on respondents.
 
-    ``known`` is what an outsider knows; ``asked`` holds the questions to the audit, tables claimed to fit, and its time
-    limit.
+    ``known`` is what an outsider knows, and ``candidates`` are tables claimed to fit.
     """
     subject, policy = case.subject, case.policy
     if case.found is None or not contributes(subject.tabulation) or not known.cell.size:
@@ -286,25 +288,38 @@ def respondents_know(case: Case, release: Release, known: Known, **asked: Any) -
     if (known.state == STATES.index("exact")).all():
         return known, None
     tried = run_audit(
-        release,
+        listed.told,
         limits=Limits(policy.limits.width, levels=case.levels(every=True)),
         contributions=subject.tabulation,
         insiders=policy.insiders,
         response=subject.response,
         verdict_only=True,
         proofs=0,
-        **asked,
+        candidates=candidates,
+        about=listed.about(),
+        sums=listed.sums(),
+        **effort.searching(),
     )
     if (unjudged := next((note for note in (UNNAMED, UNPLACED) if note in tried.note), None)) is not None:
-        open_ = known.state > STATES.index("determined")
-        state = np.where(open_, STATES.index("unfinished"), known.state)
-        return replace(known, state=state), Inside(False, unjudged, tuple(np.flatnonzero(open_).tolist()))
+        return not_judged(known, unjudged)
+    every = np.ones(len(tried.findings), bool)
+    return known_to_some(case, known, tried, every, named=subject.tabulation.respondents is not None)
+
+
+def not_judged(known: Known, why: str) -> tuple[Known, Inside]:
+    """Return what is known if attackers could not be judged: nothing that was open is shown to be safe."""
+    open_ = known.state > STATES.index("determined")
+    state = np.where(open_, STATES.index("unfinished"), known.state)
+    return replace(known, state=state), Inside(False, why, tuple(np.flatnonzero(open_).tolist()))
+
+
+def known_to_some(case: Case, known: Known, tried: Audit, judged: BoolArray, *, named: bool) -> tuple[Known, Inside]:
+    """Return what the best informed attacker knows by the ``judged`` entries of an audit, and a note on them."""
     columns = tried.findings
-    rows = columns.order[(columns.who[columns.order] > 0) & (columns.rank[columns.order] != RANK["safe"])]
-    worst = _chosen(columns, rows)
-    entry = _entries(case, replace(tried, findings=worst))
-    named = subject.tabulation.respondents is not None
-    narrowed = _narrowed(known, worst, entry, policy.limits.of_figures)
+    kept = judged & (columns.who > 0) & (columns.rank != RANK["safe"])
+    worst = columns.taken(columns.order[kept[columns.order]])
+    entry = sensitive_entries(case, replace(tried, findings=worst))
+    narrowed = _narrowed(known, worst, entry, case.policy.limits.of_figures)
     return narrowed, _said(worst, entry, len(columns.attackers) - 1, named)
 
 
@@ -335,11 +350,3 @@ def _said(worst: Findings, entry: IntArray, tried: int, named: bool) -> Inside:
     cells = f"{bad.size:,} sensitive cell{' is' if bad.size == 1 else 's are'}"
     text = f"{cells} known too closely by a respondent with all that it contributed: cell {cell} by {who}, for one"
     return Inside(False, text, tuple(bad.tolist()))
-
-
-def _chosen(columns: Findings, rows: IntArray) -> Findings:
-    """Return some entries of findings, in the order given."""
-    values = {item.name: getattr(columns, item.name) for item in fields(columns)}
-    arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
-    kept: dict[str, Any] = {name: x[:, rows] if name == "alone" else x[rows] for name, x in arrays.items()}
-    return replace(columns, **kept)

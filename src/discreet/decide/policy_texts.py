@@ -16,8 +16,6 @@ from discreet.core.errors import RequestError, nearest
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-    from pydantic_core import ErrorDetails
-
 NONE = "none"
 """The value by which a policy removes a setting of the policy that it extends."""
 
@@ -99,27 +97,21 @@ def _merged(base: Mapping[str, object], own: Mapping[str, object]) -> dict[str, 
 
 def faults_in(error: ValidationError, text: str, keys: Mapping[tuple[str, ...], tuple[str, ...]]) -> str:
     """Return all faults of a policy in the order of their lines; `keys` are those that each table knows."""
-    lines = key_lines(text)
-    faults = [_fault(fault, lines, keys) for fault in error.errors(include_url=False)]
-    return "; ".join(told for _, told in sorted(faults, key=lambda fault: fault[0]))
-
-
-def _fault(
-    fault: ErrorDetails, lines: Mapping[tuple[str, ...], int], keys: Mapping[tuple[str, ...], tuple[str, ...]]
-) -> tuple[int, str]:
-    """Return the line and the text of one fault."""
-    where = tuple(str(part) for part in fault["loc"])
-    line = next((lines[where[:n]] for n in range(len(where), 0, -1) if where[:n] in lines), 0)
-    place = f"line {line}, {'.'.join(where)}" if line else ".".join(where) or "the policy"
-    if fault["type"] == "extra_forbidden":
-        table = tuple(part for part in where[:-1] if not part.isdigit())
-        told = f"there is no such key; {nearest(where[-1], keys.get(table, keys[()]))}"
-    else:
-        told = str(fault["msg"]).removeprefix("Value error, ")
-        given = fault.get("input")
-        if fault["type"] != "value_error" and not isinstance(given, dict | list):
-            told = f"is {given!r}; {told[:1].lower()}{told[1:]}"
-    return line, f"{place}: {told}"
+    lines, found = key_lines(text), list[tuple[int, str]]()
+    for fault in error.errors(include_url=False):
+        where = tuple(str(part) for part in fault["loc"])
+        line = next((lines[where[:n]] for n in range(len(where), 0, -1) if where[:n] in lines), 0)
+        place = f"line {line}, {'.'.join(where)}" if line else ".".join(where) or "the policy"
+        if fault["type"] == "extra_forbidden":
+            table = tuple(part for part in where[:-1] if not part.isdigit())
+            told = f"there is no such key; {nearest(where[-1], keys.get(table, keys[()]))}"
+        else:
+            told = str(fault["msg"]).removeprefix("Value error, ")
+            given = fault.get("input")
+            if fault["type"] != "value_error" and not isinstance(given, dict | list):
+                told = f"is {given!r}; {told[:1].lower()}{told[1:]}"
+        found.append((line, f"{place}: {told}"))
+    return "; ".join(told for _, told in sorted(found, key=lambda fault: fault[0]))
 
 
 HEAD = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(#.*)?$")

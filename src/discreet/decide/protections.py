@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 
 from discreet.core.effort import Unsaid
-from discreet.core.errors import DiscreetError, RequestError, nearest
+from discreet.core.errors import DiscreetError, RequestError, require
 from discreet.core.json_types import Json, JsonObject
 from discreet.protect.base import Method
 from discreet.rules.sensitivity import Sensitivity
@@ -49,9 +49,7 @@ def make_method(
     else:
         known["rules"] = tuple(found or ())
     given = {key: value for key, value in known.items() if key in allowed} | given
-    strange = next((key for key in given if key not in allowed), None)
-    if strange is not None:
-        raise RequestError(f"{name} has no parameter {strange!r}; {nearest(strange, allowed)}")
+    require(given, allowed, f"{name} has no parameter")
     try:
         made: Method = method(**given)
     except DiscreetError:
@@ -66,12 +64,14 @@ def _cell_key(parameters: JsonObject) -> Method:
     from discreet.protect import CellKey, design_ptable, read_ptable
 
     given = dict(parameters)
-    file = given.pop("file", None)
+    files = [given.pop(key) for key in ("ptable", "file") if key in given]
+    if len(files) > 1:
+        raise RequestError("cell-key has ptable and file, which are the same; give one of them")
+    file = files[0] if files else None
     designs, others = ("bound", "variance", "minimum", "stay", "monotone"), ("share", "weights", "margins", "additive")
     design = {key: given.pop(key) for key in designs if key in given}
     rest = {key: tuples(given.pop(key)) for key in others if key in given}
-    for strange in given:
-        raise RequestError(f"cell-key has no parameter {strange!r}; {nearest(strange, ['file', *designs, *others])}")
+    require(given, ["ptable", *designs, *others], "cell-key has no parameter")
     if file is not None and design:
         raise RequestError(f"cell-key has a file and {next(iter(design))!r}; a table is read or designed, not both")
     if file is not None:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from discreet.core.errors import DataError, RequestError, with_arguments
 from discreet.core.files import write_text
 from discreet.core.json_types import Json, JsonObject
+from discreet.core.text import Readable
 from discreet.decide.json_data import plain
 from discreet.decide.policy import Policy
 from discreet.decide.subject import Subject
@@ -61,7 +62,7 @@ def other_versions(then: Mapping[str, str]) -> tuple[str, ...]:
     )
 
 
-class Recorded:
+class Recorded(Readable):
     """What assessments and comparisons share: they are recorded, reported and shown in notebooks."""
 
     subject: Subject
@@ -118,10 +119,6 @@ class Recorded:
         from discreet.report import write_report
 
         return write_report(self.to_dict(), path, edition=edition, author=author, date=date, ledger=ledger)
-
-    def __repr__(self) -> str:
-        """Return the readable form."""
-        return str(self)
 
     def _repr_html_(self) -> str:
         from discreet.report import notebook

@@ -11,6 +11,7 @@ from discreet.core.errors import DataError, RequestError, undamaged
 from discreet.core.files import file_sha256
 from discreet.core.json_types import Json, JsonObject
 from discreet.core.progress import Progress
+from discreet.core.text import Readable
 from discreet.decide.assess import assess_subject
 from discreet.decide.assessment import Assessment, Protect, Request
 from discreet.decide.compare import Comparison, compare_points
@@ -30,8 +31,8 @@ SHOWN = 20
 """How many differences are listed."""
 
 
-@dataclass(frozen=True)
-class Replay:
+@dataclass(frozen=True, repr=False)
+class Replay(Readable):
     """Whether an assessment or comparison was reproduced, byte for byte, and what differs where it was not.
 
     ``notes`` are differences that may not matter, such as another version of a package.
@@ -62,8 +63,6 @@ class Replay:
     def __str__(self) -> str:
         """Return the outcome and what differs."""
         return "\n".join([self.sentence, *(f"- {text}" for text in (*self.differences[:SHOWN], *self.notes))])
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         import html

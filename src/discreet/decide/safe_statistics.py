@@ -57,11 +57,6 @@ class SafeStatistics(ReleasedStatistics):
     precise: Figures | None = None
     clock: Clock | None = None
 
-    @property
-    def every_safe(self) -> bool:
-        """Whether all statistics are wanted wherever they are safe, whatever they say."""
-        return all(one.where == "safe" and one.extremes and not one.threshold for one in self.wanted.values())
-
     def lost(self, release: Release) -> tuple[StatisticLoss, ...]:
         """Return how much a release keeps of each, compared with what was wanted before coarsening."""
         return statistic_loss(self.truth if self.precise is None else self.precise, release.parts()[0])
@@ -81,7 +76,7 @@ class SafeStatistics(ReleasedStatistics):
     def _beside(self, release: Release) -> Release:
         plain = super().beside(release)
         held = any(one.threshold or not one.extremes for one in self.wanted.values())
-        if held or len(plain.parts()) != 1 or not _exact_or_hidden(plain.parts()[0]):
+        if held or len(plain.parts()) != 1 or not all(kind.exact or kind.hidden for kind in plain.parts()[0].used):
             return plain
         if any(one.statistics for one in release.parts()) and self._objections(release) is None:
             # The pattern was chosen with them.
@@ -97,7 +92,13 @@ class SafeStatistics(ReleasedStatistics):
             wrong = self._objections(found)
             if wrong is None:
                 return found
-            every = tuple(_held_back(part, column, wrong) for column in every)
+            # Held back are the statistics of cells at fault, and of all cells on a line with them.
+            kept = []
+            for column in every:
+                apart = (np.count_nonzero(column.codes != other, axis=1) > 1 for other in wrong)
+                keep = np.logical_and.reduce([np.ones(len(column), bool), *apart]) | _shown(part, column)
+                kept.append(replace(column, codes=column.codes[keep], values=column.values[keep], printed=None))
+            every = tuple(kept)
         return plain
 
     def cheapest(
@@ -196,28 +197,11 @@ def _codes(equations: Equations, part: Figures, at: IntArray) -> IntArray:
     return part.codes[rows]
 
 
-def _held_back(part: Figures, column: StatisticColumn, wrong: set[tuple[int, ...]]) -> StatisticColumn:
-    """Return a column without the statistics of cells at fault and of all cells on a line with them."""
-    keep = np.array([not _near(tuple(one), wrong) for one in column.codes.tolist()], bool)
-    shown = _shown(part, column)
-    keep |= shown
-    return replace(column, codes=column.codes[keep], values=column.values[keep], printed=None)
-
-
-def _near(cell: tuple[int, ...], wrong: set[tuple[int, ...]]) -> bool:
-    """Say whether a cell differs from one at fault along one dimension at most."""
-    return any(sum(a != b for a, b in zip(cell, other, strict=True)) <= 1 for other in wrong)
-
-
 def _shown(part: Figures, column: StatisticColumn) -> BoolArray:
     """Say which statistics follow from published figures: these add nothing."""
     (left,) = without_implied([replace(part, statistics=(column,))])
     kept = {tuple(one) for found in left.statistics for one in found.codes.tolist()}
     return np.array([tuple(one) not in kept for one in column.codes.tolist()], bool)
-
-
-def _exact_or_hidden(part: Figures) -> bool:
-    return all(part.kinds[i].exact or part.kinds[i].hidden for i in np.unique(part.kind).tolist())
 
 
 def with_safe(case: Case, effort: Effort) -> Case:
@@ -234,11 +218,12 @@ def apply_beside(
 ) -> Protected:
     """Apply a method; suppression may choose its pattern with the statistics that are wanted where safe."""
     made = method.apply(original, seed, progress=progress)
-    safe = isinstance(case.beside, SafeStatistics) and case.beside.every_safe
-    if not safe or not isinstance(method, AuditedSuppression) or isinstance(original, list):
+    beside = case.beside
+    if not isinstance(beside, SafeStatistics) or not isinstance(method, AuditedSuppression):
         return made
-    assert isinstance(case.beside, SafeStatistics)
-    return case.beside.cheapest(method, original, made, progress)
+    # All statistics must be wanted wherever they are safe, whatever they say.
+    plain = all(one.where == "safe" and one.extremes and not one.threshold for one in beside.wanted.values())
+    return beside.cheapest(method, original, made, progress) if plain and not isinstance(original, list) else made
 
 
 ALTERNATIVES = ("dropped", "kept", "coarser", "ranges")

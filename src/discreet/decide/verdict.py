@@ -149,7 +149,10 @@ def _allowed(case: Case, evidence: Evidence) -> list[Check]:
 
 def _rules(case: Case, evidence: Evidence) -> list[Check]:
     """Check that no sensitive cell is published, can be worked out, or was left unjudged by the audit."""
-    found, known, unasked = case.found, evidence.known, _unasked(case)
+    found, known, unasked = case.found, evidence.known, ""
+    if not case.subject.magnitudes and case.policy.rules.group_disclosure is None:
+        unasked = "; lines with everybody in one cell (group disclosure) were not looked for, as the policy does not "
+        unasked += "ask for it"
     if found is None:
         text = "the policy has no rule for such a table, so no cell is sensitive"
         return [Check("rules", True, text + unasked)]
@@ -274,15 +277,6 @@ def _why_not(evidence: Evidence) -> str:
 
 def _many(number: int, one: str = "is", several: str = "are") -> str:
     return f"{number:,} sensitive {_cells(number)} {one if number == 1 else several}"
-
-
-def _unasked(case: Case) -> str:
-    """Say what a table of counts was not checked for because the policy does not ask for it."""
-    if case.subject.magnitudes or case.policy.rules.group_disclosure is not None:
-        return ""
-    return (
-        "; lines with everybody in one cell (group disclosure) were not looked for, as the policy does not ask for it"
-    )
 
 
 def _part(number: int, of: int) -> str:

@@ -18,25 +18,27 @@ import numpy as np
 from discreet.auditing.audit import audit
 from discreet.auditing.findings import RANK
 from discreet.auditing.limits import Level, Limits
-from discreet.core.clock import Clock
-from discreet.core.errors import DiscreetError, LimitError, RequestError, nearest
-from discreet.core.grace import grace
+from discreet.core.clock import Clock, grace
+from discreet.core.errors import DiscreetError, LimitError, RequestError, require
 from discreet.core.json_types import Json
 from discreet.core.numerics import index_ranges
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.core.sparse import starts_of
+from discreet.core.text import Readable
 from discreet.evaluate.forms import Form, check_form, show_as
 from discreet.feasible.candidates import Candidates
 from discreet.protect.base import Original, Protected
 from discreet.protect.suppression import Pattern, Suppression
-from discreet.protect.suppression.insider_knowledge import at_least
+from discreet.protect.suppression.insider_knowledge import NOTHING
+from discreet.protect.suppression.pattern import Circuit
 from discreet.protect.suppression.suppression import marked
 from discreet.reading.original import open_originals
 from discreet.reading.reading import Reading
 from discreet.rules.rule_texts import EXAMPLES
 from discreet.table.attacker import Attacker, Contribution, Fact
 from discreet.table.crossing_parts import UNPLACED, unplaced
+from discreet.table.floors import at_least
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
 from discreet.table.stakes import ONE_CELL, contributes, joint_stakes
@@ -50,7 +52,7 @@ class UnsafeError(DiscreetError):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Suppressed:
+class Suppressed(Readable):
     """A release whose suppressed cells were audited and found safe, with the pattern behind it.
 
     The pattern and the audit are for the agency; ``release`` is what is published.
@@ -83,8 +85,6 @@ class Suppressed:
 
     def __str__(self) -> str:
         return self.sentence
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return self.protected._repr_html_()
@@ -158,8 +158,7 @@ def suppress(
     for name in rest:
         if name in EXAMPLES:
             raise RequestError(f"{name} is a rule, not an option; give it as a text, rules={EXAMPLES[name]!r}")
-        if name not in known:
-            raise RequestError(f"there is no option {name!r}; {nearest(name, known)}")
+        require([name], known, "there is no option")
     method = Suppression(rules, **rest)
     first, *others = open_originals(originals, reading)
     return certify(method, [first, *others] if others else first, form=form, workers=workers, progress=progress)
@@ -266,10 +265,10 @@ def inspect(
 
 def candidates_of(pattern: Pattern) -> Candidates:
     """Return the true table and those by which the method proves its pattern, for the audit to check."""
-    problem, circuits = pattern.problem, pattern.circuits
+    problem, circuits = pattern.problem, _distinct(pattern.circuits)
     inside = np.argsort(problem.member, kind="stable")
     first = np.searchsorted(problem.member[inside], np.arange(problem.size + 1))
-    cells, moves = pattern.circuit_cells
+    cells, moves = (np.concatenate([NOTHING, *(getattr(c, name) for c in circuits)]) for name in ("cells", "moves"))
     way = np.array([circuit.way for circuit in circuits], np.int64)
     # All cells of a class move together.
     which, k = index_ranges(first[cells], first[cells + 1])
@@ -287,6 +286,11 @@ def candidates_of(pattern: Pattern) -> Candidates:
         np.concatenate([by[up], -by[down]]),
         equations.decimals,
     )
+
+
+def _distinct(circuits: Sequence[Circuit]) -> list[Circuit]:
+    """Return circuits without those that are the same tables; many serve several insiders."""
+    return list({(one.way, one.cells.tobytes(), one.moves.tobytes()): one for one in circuits}.values())
 
 
 def attackers_of(pattern: Pattern) -> list[Attacker]:
@@ -369,7 +373,8 @@ def _facts(pattern: Pattern, names: set[str]) -> Iterator[tuple[str, int, int, i
         found = joint_stakes(cells.tables, cells.places, known.response, pattern.positions)
         found = found.chosen(np.isin(found.unit, [i for i, name in enumerate(found.names) if name in names]))
         own, value = cells.units(found.amount), cells.values[found.at]
-        least = at_least(cells, found.unit, found.at, np.where(found.others == 0, value, own))
+        mine = np.where(found.others == 0, value, own)
+        least = at_least(cells.equations, cells.lower, found.unit, found.at, mine)
         for k in range(found.at.size):
             ends = (int(value[k]),) * 2 if found.others[k] == 0 else (int(least[k]), UNBOUNDED)
             yield found.names[int(found.unit[k])], int(found.at[k]), *ends

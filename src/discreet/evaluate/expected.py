@@ -298,8 +298,9 @@ class _DrawJudge:
             raise RequestError(f"the releases of {method.name} are not enumerated; use draws")
         count = method.outcomes(self.table)
         if count > ENUMERATION_LIMIT:
+            shown = f"{count:,}" if count < 10**15 else f"about 10^{len(str(count)) - 1}"
             raise LimitError(
-                f"{method.name} has {_roughly(count)} different releases of this table, more than the "
+                f"{method.name} has {shown} different releases of this table, more than the "
                 f"{ENUMERATION_LIMIT:,} that are enumerated; use draws, or a slice of the table"
             )
         weight, total, squares = 0.0, np.zeros(1), np.zeros(1)
@@ -390,8 +391,3 @@ class _DrawJudge:
 
 def _added(total: FloatArray | None, part: FloatArray | None) -> FloatArray | None:
     return part if total is None or part is None else total + part
-
-
-def _roughly(count: int) -> str:
-    """Return an integer of any size, short."""
-    return f"{count:,}" if count < 10**15 else f"about 10^{len(str(count)) - 1}"

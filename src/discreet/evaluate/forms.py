@@ -14,7 +14,7 @@ from discreet.core.clock import Clock
 from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
-from discreet.feasible.bounds import Bounds, bounds
+from discreet.feasible.bounds import bounds
 from discreet.protect.suppression.completion import fit
 from discreet.table.equations import Layout, equations_of
 from discreet.table.figures import Figures
@@ -62,21 +62,16 @@ def show_as(
     if form == "intervals":
         lower, upper = found.lower, found.upper
     else:
-        lower = upper = fit(equations, _middle(found), until)
+        # The middle of every interval; of an unbounded one, its lower end.
+        low = np.where(found.lower <= -UNBOUNDED, np.minimum(found.upper, 0), found.lower)
+        high = np.where(found.upper >= UNBOUNDED, low, found.upper)
+        lower = upper = fit(equations, low + (high - low) // 2, until)
     kind = Interval if form == "intervals" else Simulated
     shown = [
         _filled(part, equations.rows_of(part), lower, upper, kind, 10 ** (equations.decimals - part.decimals))
         for part in marked
     ]
     return replace(release, parameters={**release.parameters, "form": form}, figures=tuple(shown))
-
-
-def _middle(found: Bounds) -> IntArray:
-    """Return the middle of every interval; for an unbounded one, its lower end."""
-    low = np.where(found.lower <= -UNBOUNDED, np.minimum(found.upper, 0), found.lower)
-    high = np.where(found.upper >= UNBOUNDED, low, found.upper)
-    middle: IntArray = low + (high - low) // 2
-    return middle
 
 
 def _filled(

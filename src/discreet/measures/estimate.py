@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from typing import Unpack
 
 import numpy as np
@@ -86,7 +87,7 @@ class Estimate(Result):
         text = (
             f"A sample of {self.sample:,} out of {self.population:,} people: over {self.draws:,} populations drawn "
             f"from the {self.model} model its risk is {self.mean:.4f} (deviation {self.sd:.4f}, Monte Carlo error "
-            f"{self.mc_error:.1g}), driven by {driver}."
+            f"{self.mc_error:.5f}), driven by {driver}."
         )
         named = ", ".join(f"{item.dimension}={item.category} ({figure(item.mean)})" for item in worst)
         text = f"{text} Worst slices: {named}." if named else text
@@ -178,9 +179,7 @@ def estimate(
     parts = run(
         work, streams, workers=effort.workers, progress=effort.progress, label="drawing populations", apart=True
     )
-    moments = parts[0]
-    for part in parts[1:]:
-        moments = moments.join(part)
+    moments = reduce(Moments.join, parts)
     # Only log-linear models have a test against the sample.
     fit = None
     if test and isinstance(model, LogLinear):

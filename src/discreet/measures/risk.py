@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from discreet.core.errors import DataError
-from discreet.core.numerics import FloatArray, xlogx
+from discreet.core.numerics import FloatArray, first_true, xlogx
 from discreet.measures import entropy
 from discreet.measures.entropy import DEFAULT_WEIGHTS, Form, Grouping, check_form, check_weights
 from discreet.measures.risk_result import TERMS, Risk, Slices
@@ -106,19 +106,12 @@ def risk_after(
     coarse = coarsened_table(table, recoding) if recoding else table
     check_measurable(coarse, "table of the merged categories")
     both = pair(coarse, released)
-    if sampled:
-        _check_sample(both)
-    return _after(both, w, form, along, before.value, _before(coarse, w, ()).value if recoding else None)
-
-
-def _check_sample(both: Pair) -> None:
-    over = np.flatnonzero(both.released > both.original)
-    if over.size:
-        i = int(over[0])
+    if sampled and (i := first_true(np.asarray(both.released > both.original))) is not None:
         raise DataError(
             f"cell {both.table.describe(int(both.cells[i]))} has {both.released[i]} people in the sample, but "
             f"{both.original[i]} in the population; a sample cannot exceed its population"
         )
+    return _after(both, w, form, along, before.value, _before(coarse, w, ()).value if recoding else None)
 
 
 def _before(table: Table, w: FloatArray, along: tuple[str, ...]) -> Risk:

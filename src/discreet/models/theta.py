@@ -54,18 +54,6 @@ def reciprocal_sums(start: npt.ArrayLike, terms: int) -> tuple[FloatArray, Float
     return first, second
 
 
-def expected_new_cells(theta: npt.ArrayLike, sample: int, population: int) -> FloatArray:
-    """Return how many sample zeros an urn with θ black balls is expected to fill.
-
-    θ·(ψ(N + θ) − ψ(n + θ)) = Σ θ/(n + θ + z − 1) over the N − n draws, antal2015 (5); no cap applied.
-
-    >>> round(float(expected_new_cells(1.0, 1, 3)), 12) == round(1 / 2 + 1 / 3, 12)
-    True
-    """
-    black = np.asarray(theta, dtype=np.float64)
-    return np.asarray(black * reciprocal_sums(sample + black, population - sample)[0])
-
-
 def solve_theta(new_cells: npt.ArrayLike, sample: int, population: int) -> FloatArray:
     """Return the θ for which the urn is expected to fill a given number of sample zeros.
 
@@ -77,7 +65,7 @@ def solve_theta(new_cells: npt.ArrayLike, sample: int, population: int) -> Float
         InfeasibleError: when more cells are to be filled than people are left to fill them.
 
     >>> theta = solve_theta([5.0, 27.0, -1.0], 245, 2449)
-    >>> np.round(expected_new_cells(theta, 245, 2449), 9).tolist()
+    >>> np.round(theta * reciprocal_sums(245 + theta, 2449 - 245)[0], 9).tolist()
     [5.0, 27.0, 0.0]
     """
     wanted = np.asarray(new_cells, dtype=np.float64)

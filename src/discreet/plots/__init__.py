@@ -3,9 +3,6 @@
 Each function returns a matplotlib figure, which :func:`discreet.plots.figure.save` writes.
 """
 
-from discreet.plots.heat_map import plot_heat_map
-from discreet.plots.risk_terms import plot_risk_terms
-from discreet.plots.risk_utility_map import plot_risk_utility_map
-from discreet.plots.size_curve import plot_size_curve
+from discreet.plots.charts import plot_heat_map, plot_risk_terms, plot_risk_utility_map, plot_size_curve
 
 __all__ = ["plot_heat_map", "plot_risk_terms", "plot_risk_utility_map", "plot_size_curve"]

@@ -71,6 +71,10 @@ class Task:
     asked: Mapping[str, object] = field(default_factory=dict)
     prepared: Callable[[float | None], tuple[Protect, tuple[str, ...]]] | None = None
 
+    def anew(self) -> Task:
+        """Return the same task; what is worked out of its cells is forgotten with it, as it can be large."""
+        return replace(self, cells=replace(self.cells))
+
     def clock(self) -> Clock:
         """Return a clock for the end of the work."""
         return Clock.within(None if self.until is None else max(self.until - time.time(), 0.0))
@@ -269,11 +273,11 @@ def _risk_of_more(found: Assessment, release: Release, parts: Sequence[Figures])
     With fewer figures, intervals are at least as wide. But the bits left of a figure can be fewer without another one
     than with it: an unseen figure counts only on average.
     """
-    shown = {_where(part, row) for part in parts for row in range(len(part))}
-    if all(_where(part, row) in shown for part in release.parts() for row in range(len(part))):
-        return None
     claimed = (k for k, one in enumerate(found.checks) if one.name == "dr" and one.passed and one.reader == "method")
-    return next(claimed, None)
+    if (risk := next(claimed, None)) is None:
+        return None
+    shown = {_where(part, row) for part in parts for row in range(len(part))}
+    return None if all(_where(part, row) in shown for part in release.parts() for row in range(len(part))) else risk
 
 
 def _where(part: Figures, row: int) -> frozenset[tuple[str, str]]:

@@ -14,7 +14,7 @@ from discreet.core.progress import Progress
 from discreet.programme.crossings import Cluster, Crossing, TableFamily
 from discreet.programme.plan_model import Programme, RecordsPart, as_list
 from discreet.programme.projections import cut_axis, of_response, part_axis, projected, subsets
-from discreet.programme.stacking import AMOUNT, INDICATOR, WHO, rounded, stacked
+from discreet.programme.stacking import AMOUNT, INDICATOR, WHO, prepared, stacked
 from discreet.programme.unstated_nesting import refuse_unstated
 from discreet.protect.base import Originals
 from discreet.protect.cell_key.keys import KeyedTable, with_record_keys
@@ -235,8 +235,9 @@ class RecordsOfPlan:
         for clusters in together.values():
             values = list(dict.fromkeys(one.variable for one in clusters if one.variable))
             spec, source = self.spec(clusters, values, top), self.keyed
-            if self.said.decimals is not None and values:
-                source = Source("arrow", native=rounded(source, spec, self.said.decimals))
+            nobody = spec.contributor is None and self.said.engine != "spark"
+            if values and (self.said.decimals is not None or nobody):
+                source, spec = prepared(source, spec, self.said.decimals)
             whole, keys = self._tabulated(source, spec, progress)
             made |= {one.name: self._cells(one, whole, keys) for one in clusters}
         for one in every:

@@ -140,13 +140,12 @@ class ProgrammeOutcome(Result):
                 path = Path(scratch) / name
                 style = of_file(said, release, form)
                 release.write(path, value=value, mark=self.plan.output.mark, trial=release.trial, style=style)
-                written[name] = file_sha256(path)
-            for name in written:
-                write_whole(self.folder / name, partial(copyfile, Path(scratch) / name))
-        for table in self.plan.tables:
-            for ending in ENDINGS.values():
-                if f"{table.name}{ending}" not in written:
-                    (self.folder / f"{table.name}{ending}").unlink(missing_ok=True)
+            # A file may have others beside it that say how it is read.
+            for path in sorted(Path(scratch).iterdir()):
+                written[path.name] = file_sha256(path)
+                write_whole(self.folder / path.name, partial(copyfile, path))
+        for name in self._before() - written.keys():
+            (self.folder / name).unlink(missing_ok=True)
         page = overview_page(self.plan, self.verdict, self.sentence, self.rows(), self.clusters)
         write_text(self.folder / REPORT, page, private=True)
         record = {
@@ -162,6 +161,15 @@ class ProgrammeOutcome(Result):
         }
         text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         write_whole(self.folder / RECORD, lambda path: path.write_text(text, encoding="utf-8"), private=True)
+
+    def _before(self) -> set[str]:
+        """Return what earlier runs may have written: the files of all tables, and those that the record lists."""
+        names = {f"{table.name}{ending}" for table in self.plan.tables for ending in ENDINGS.values()}
+        try:
+            listed = json.loads((self.folder / RECORD).read_text(encoding="utf-8"))["files"]
+            return names | {name for name in listed if Path(name).name == name}
+        except (OSError, ValueError, LookupError, TypeError):
+            return names
 
     @classmethod
     def unchanged(cls, plan: Programme, folder: Path, inputs: str) -> ProgrammeOutcome | None:

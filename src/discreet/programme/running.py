@@ -140,7 +140,7 @@ def _worked(tasks: Sequence[Task], kept: Path, how: RunOptions) -> tuple[list[Cl
 
     def work(task: Task) -> str:
         try:
-            return work_on(task, workers=alone).to_text()
+            return work_on(task.anew(), workers=alone).to_text()
         except DiscreetError as error:
             raise type(error)(f"cluster {task.name!r}: {error}") from None
 
@@ -172,7 +172,7 @@ def _read(file: Path, task: Task) -> ClusterOutcome | None:
     if not file.exists():
         return None
     found = ClusterOutcome.from_text(file.read_text(encoding="utf-8"))
-    return found if found.sha256 == task.sha256 else None
+    return found if found.sha256 == task.anew().sha256 else None
 
 
 def _beside_the_ledger(

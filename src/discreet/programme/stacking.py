@@ -6,10 +6,11 @@ the equation says, record by record.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.core.errors import DataError
+from discreet.core.errors import DataError, RequestError
 from discreet.core.files import ScratchFolder
 from discreet.programme.indicators import Indicators
 from discreet.tabulation.engines.duckdb_input import Input, literal, open_input, quoted, unreadable
@@ -56,21 +57,31 @@ def stacked(
             raise unreadable(source, error) from None
 
 
-def rounded(source: Source, spec: TableSpec, decimals: int) -> pa.Table:
-    """Return records as an Arrow table with every magnitude rounded: sums then agree in all tables."""
+def prepared(source: Source, spec: TableSpec, decimals: int | None) -> tuple[Source, TableSpec]:
+    """Return records with every magnitude rounded, so that sums agree in all tables, and with a name for each record.
+
+    Whoever knows a record knows its part of crossings that no table shows. If no column says whose records are, each is
+    somebody else's, and its number is the name.
+    """
     import duckdb
 
+    shown = dict.fromkeys(column for column, _ in spec.roles())
+    if WHO in shown and spec.contributor is None:
+        raise RequestError(f"column {WHO!r}: records are numbered under this name; give the column another name")
     with ScratchFolder() as folder, duckdb.connect() as connection:
         rows = open_input(connection, source, spec, Path(folder))
-        shown = dict.fromkeys(column for column, _ in spec.roles())
         columns = [
-            f"round({rows.number(name)}, {decimals}) AS {quoted(name)}" if name in spec.magnitudes else quoted(name)
+            f"round({rows.number(name)}, {decimals}) AS {quoted(name)}"
+            if decimals is not None and name in spec.magnitudes
+            else quoted(name)
             for name in shown
         ]
+        columns += [f"row_number() OVER () AS {quoted(WHO)}"] if spec.contributor is None else []
         try:
-            return connection.sql(f"SELECT {', '.join(columns)} FROM src").to_arrow_table()
+            made = connection.sql(f"SELECT {', '.join(columns)} FROM src").to_arrow_table()
         except duckdb.Error as error:
             raise unreadable(source, error) from None
+    return Source("arrow", native=made), replace(spec, contributor=spec.contributor or WHO)
 
 
 def _query(rows: Input, spec: TableSpec, leaves: tuple[str, ...], decimals: int | None) -> str:

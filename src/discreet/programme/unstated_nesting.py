@@ -22,6 +22,8 @@ from discreet.tabulation.spec import DimensionSpec, TableSpec
 CHANCE = 0.01
 """Columns that would lie inside each other by chance more often than this are taken to do so by chance: a round choice.
 Of few records, nearly all columns do."""
+FEW = 20_000
+"""So many records are looked at first: nearly all columns that do not lie inside each other show it there."""
 
 
 def refuse_unstated(
@@ -38,8 +40,11 @@ def refuse_unstated(
     with ScratchFolder() as folder, duckdb.connect() as connection:
         rows = open_input(connection, source, spec, Path(folder))
         try:
+            few = ", ".join(quoted(column.name) for column in columns)
+            connection.execute(f"CREATE TEMP TABLE discreet_few AS SELECT {few} FROM src LIMIT {FEW}")
             for one, other in pairs:
-                _refuse(rows, one, other, contributor)
+                if not _across(rows, one, other):
+                    _refuse(rows, one, other, contributor)
         except duckdb.Error as error:
             raise unreadable(source, error) from None
 
@@ -57,6 +62,13 @@ def _pairs(dimensions: Mapping[str, DimensionSpec], clusters: Sequence[Cluster])
         for inner, outer in permutations(pair):
             for column in dimensions[outer].columns:
                 yield dimensions[inner].columns[-1], column
+
+
+def _across(rows: Input, inner: str, outer: str) -> bool:
+    """Say whether a few records show a category of one column in several of another."""
+    one, other = text_of(quoted(inner)), text_of(quoted(outer))
+    several = f"SELECT 1 FROM temp.discreet_few GROUP BY {one} HAVING min({other}) < max({other}) LIMIT 1"
+    return rows.connection.execute(several).fetchone() is not None
 
 
 def _refuse(rows: Input, inner: str, outer: str, contributor: str | None) -> None:

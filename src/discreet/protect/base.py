@@ -87,7 +87,8 @@ class Changes:
         """What changed, in words."""
 
         def text(value: int) -> str:
-            return decimal_text(value, self.decimals)
+            whole, point, rest = decimal_text(value, self.decimals).partition(".")
+            return f"{int(whole):,}{point}{rest}" if int(whole) else f"{whole}{point}{rest}"
 
         parts = [f"{self.hidden:,} of {self.figures:,} figures are hidden"] if self.hidden else []
         if self.changed or not self.hidden:

@@ -8,7 +8,7 @@ and that no cell is further off than the number of moves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -75,7 +75,7 @@ class TableSwapping(InnerMethod):
         """Swap once."""
         self.check(table)
         wanted = self.moves(table)
-        x, made = self._swapped(table, rng)
+        ((x, made),) = self._swapped(table, rng, 1)
         notes = [f"{made:,} moves of {2**self.keep} people each were made."]
         if made < wanted:
             notes.append(f"{wanted:,} were wanted: the margins leave too little room for the others.")
@@ -95,10 +95,10 @@ class TableSwapping(InnerMethod):
         """Return swapped counts of the cells of :meth:`support`, one draw per row."""
         self.check(table)
         support = self.support(table)
-        return np.array([self._swapped(table, rng)[0][support] for _ in range(size)]).reshape(size, -1)
+        return np.array([x[support] for x, _ in self._swapped(table, rng, size)]).reshape(size, -1)
 
-    def _swapped(self, table: Table, rng: np.random.Generator) -> tuple[IntArray, int]:
-        """Return the inner counts after as many moves as are wanted, or found, and their number."""
+    def _swapped(self, table: Table, rng: np.random.Generator, size: int) -> Iterator[tuple[IntArray, int]]:
+        """Yield inner counts after as many moves as are wanted, or found, and their number, once per draw."""
         from discreet.protect.simulation.move_kernels import exchange
 
         families = [family.groups for family in Model.of_table(table, self.keep).moves()]
@@ -107,12 +107,14 @@ class TableSwapping(InnerMethod):
         for f, groups in enumerate(families):
             for g, axes in enumerate(groups):
                 part[f, g] = table.grid.encode([code * (i in axes) for i, code in enumerate(codes)])
-        x = table.to_array().ravel()
-        possible = np.ones(x.size, bool)
+        counts = table.to_array().ravel()
+        possible = np.ones(counts.size, bool)
         possible[table.impossible] = False
-        people, lengths = np.repeat(np.arange(x.size), x), np.array([len(groups) for groups in families], np.int64)
-        moves = self.moves(table)
-        return x, int(exchange(x, people, possible, part, lengths, moves, TRIES * moves, rng))
+        lengths = np.array([len(groups) for groups in families], np.int64)
+        people, moves = np.repeat(np.arange(counts.size), counts), self.moves(table)
+        for _ in range(size):
+            x = counts.copy()
+            yield x, int(exchange(x, people, possible, part, lengths, moves, TRIES * moves, rng))
 
 
 table_swapping = in_one_call(TableSwapping)

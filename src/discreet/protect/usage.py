@@ -9,7 +9,7 @@ from inspect import Parameter, Signature, cleandoc
 from types import MappingProxyType
 
 from discreet.protect.base import Method, MethodBase
-from discreet.reading.reads import reads_original
+from discreet.reading.original import reads_original
 from discreet.table import Release
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.progress import Progress
@@ -18,6 +20,7 @@ from discreet.table.hierarchy import Hierarchy, Prefixes, part_tree
 from discreet.table.roles import FIGURES, PUBLISHED_AS
 from discreet.table.tabulation import Tabulation
 
+Made = TypeVar("Made")
 FRAMES = ("pandas", "polars", "pyarrow")
 """Libraries whose frames are known."""
 
@@ -204,19 +207,15 @@ def _opened(source: Any, how: Reading, about: Mapping[str, Any], progress: Progr
     except (DataError, RequestError) as error:
         if any(key in said for key in (*TABLES, "parts")):
             raise
-        return _guessed(source, how, about, error, progress)
+        # What is not a table may be records, if its rows can be nothing else.
+        from discreet.reading.record_guess import columns_of_records, note_of
+        from discreet.table.frames import to_arrow
+
+        arrow = read_arrow(source, **how.text) if isinstance(source, Path) else to_arrow(source)
+        by = columns_of_records(arrow, str(source) if isinstance(source, Path) else "the frame", error)
+        made = _tabulated(source, replace(how, by=by), progress)
+        return replace(made, **{**about, "said": {**said, "by": by}, "note": note_of(by)})
     return replace(_grouped(table, how, tops), **about)
-
-
-def _guessed(source: Any, how: Reading, about: Mapping[str, Any], error: Any, progress: Progress | None) -> Opened:
-    """Count the rows of what is not a table, if they can only be records; otherwise say why it is not a table."""
-    from discreet.reading.record_guess import columns_of_records, note_of
-    from discreet.table.frames import to_arrow
-
-    arrow = read_arrow(source, **how.text) if isinstance(source, Path) else to_arrow(source)
-    by = columns_of_records(arrow, str(source) if isinstance(source, Path) else "the frame", error)
-    made = _tabulated(source, replace(how, by=by), progress)
-    return replace(made, **{**about, "said": {**how.said(), "by": by}, "note": note_of(by)})
 
 
 def _tabulated(records: object, how: Reading, progress: Progress | None) -> Opened:
@@ -321,3 +320,22 @@ def _trees(table: Table, name: str, given: object, total: str) -> list[Hierarchy
     found = trees_of(given, total)
     known = list(table.dimensions[table.axis(name)].categories) if name in table.names else []
     return [one.over(known, total) if isinstance(one, Prefixes) else one for one in found]
+
+
+def reads_original(function: Callable[..., Made]) -> Callable[..., Made]:
+    """Let a function take files and frames in place of its first argument, and how they are read by name.
+
+    What has a name of the function's own parameters is for the function; anything but a file or frame is handed on.
+    """
+    own = tuple(inspect.signature(function).parameters)
+
+    @wraps(function)
+    def read(original: object, *given: object, **options: object) -> Made:
+        reading, rest = Reading.among(options, own)
+        if isinstance(original, list | tuple) and any(map(is_read, original)):
+            return function(open_originals(original, reading), *given, **rest)
+        if is_read(original) or reading.said():
+            original = open_original(original, reading).published()
+        return function(original, *given, **rest)
+
+    return read

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any, TypedDict
 
 from discreet.core.effort import DrawOptions, WorkOptions
-from discreet.core.errors import RequestError, nearest
+from discreet.core.errors import require
 from discreet.table.columns import Margins
 from discreet.table.hierarchy import TOTAL
 from discreet.table.roles import FIGURES, Layout
+from discreet.table.statistic import Definitions
 
 COLUMNS = ("contributor", "holding", "weight", "shadow", "missing", "outside", "negative")
 """Options for records only."""
@@ -54,8 +55,10 @@ class ReadingOptions(TypedDict, total=False):
     response: str | None
 
 
-class SearchOptions(ReadingOptions, WorkOptions):
-    """How an original is read, and how long its protection and its audit may take."""
+class SearchOptions(ReadingOptions, WorkOptions, total=False):
+    """How an original is read, how long its protection and its audit may take, and the statistics beside it."""
+
+    statistics: Definitions | str | Path
 
 
 class EstimateOptions(ReadingOptions, DrawOptions):
@@ -129,10 +132,7 @@ class Reading:
         >>> Reading.of({"by": ["area"], "value": None}).said()
         {'by': ['area']}
         """
-        known = [item.name for item in fields(cls)]
-        for name in given:
-            if name not in known:
-                raise RequestError(f"there is no option {name!r}; {nearest(name, known)}")
+        require(given, [item.name for item in fields(cls)], "there is no option")
         return cls(**{name: value for name, value in given.items() if value is not None or name == "total"})
 
     @classmethod

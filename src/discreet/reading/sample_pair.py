@@ -6,8 +6,6 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
-import pyarrow as pa
-
 from discreet.core.errors import RequestError
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
@@ -36,17 +34,12 @@ def open_sample(sample: object, reading: Reading) -> Table | Records:
         raise RequestError(f"records of a sample are counted, which needs no {strange}; leave it out")
     file = sample if isinstance(sample, str | Path) else None
     arrow = to_arrow(sample) if file is None else read_arrow(file, **reading.text)
-    _refuse_repeated(arrow, reading, str(file or "the records"))
+    # Of records, several may be one person's, unless somebody says whose each is.
+    named = () if reading.contributor is not None else map(str, arrow.column_names)
+    for name in like_whose(named, {*reading.by, reading.weight or ""}):
+        column = arrow[name].drop_null()
+        refuse_repeated(str(file or "the records"), name, len(column), len(column.unique()), kept=True)
     with nullcontext() if file is None else errors_of(file):
         place = None if file is None else lambda row: f"record {row + 1}"
         found = count_records(arrow, reading.by, weight=reading.weight, where=place)
     return found if reading.impossible is None else found.with_structural_zeros(reading.impossible, **reading.text)
-
-
-def _refuse_repeated(arrow: pa.Table, reading: Reading, shown: str) -> None:
-    """Refuse records of which several may be one person's, unless somebody says that they are not."""
-    if reading.contributor is not None:
-        return
-    for name in like_whose(map(str, arrow.column_names), {*(reading.by or ()), reading.weight or ""}):
-        column = arrow[name].drop_null()
-        refuse_repeated(shown, name, len(column), len(column.unique()), kept=True)

@@ -60,7 +60,7 @@ def write_pictures(
 
 
 def _heat_map(grid: PagedTable, internal: bool, note: str) -> Figure:
-    from discreet.plots.heat_map import plot_heat_map
+    from discreet.plots.charts import plot_heat_map
 
     page = grid.pages[0]
     cells = [[cell or Cell("") for cell in line.cells] for line in page.lines]
@@ -76,7 +76,7 @@ def _heat_map(grid: PagedTable, internal: bool, note: str) -> Figure:
 
 
 def _terms(chart: Chart, note: str) -> Figure:
-    from discreet.plots.risk_terms import plot_risk_terms
+    from discreet.plots.charts import plot_risk_terms
 
     slices = chart.slices[:SHOWN]
     bars = [dict(s.bar.terms) for s in slices]
@@ -90,7 +90,7 @@ def _terms(chart: Chart, note: str) -> Figure:
 
 
 def _map(data: Mapping[str, Json], note: str) -> Figure:
-    from discreet.plots.risk_utility_map import plot_risk_utility_map
+    from discreet.plots.charts import plot_risk_utility_map
 
     points = points_of(data)
     figure = plot_risk_utility_map(

@@ -66,16 +66,8 @@ class CellFigures:
 
     def row(self, i: int) -> CellFigures:
         """Return the figures of cell number i alone."""
-        one = slice(i, i + 1)
-        return replace(
-            self,
-            units=self.units[one],
-            value=self.value[one],
-            count=self.count[one],
-            total=self.total[one],
-            top=self.top[one],
-            weights=None if self.weights is None else self.weights[one],
-        )
+        columns = {name: getattr(self, name) for name in ("units", "value", "count", "total", "top", "weights")}
+        return replace(self, **{name: one[i : i + 1] for name, one in columns.items() if one is not None})
 
 
 def cell_figures(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from discreet.core.json_types import Json
+from discreet.core.text import Readable
 from discreet.rules.cell_figures import CellFigures, cell_figures
 from discreet.rules.rule import Judge, amount
 from discreet.rules.sensitivity import Sensitivity, sensitivity
@@ -13,7 +14,7 @@ from discreet.table.tabulation import Tabulation
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation:
+class Explanation(Readable):
     """What the rules say about a cell, and the bound that its second largest contributor computes for the largest.
 
     ``bound`` is X − x2, what is left when the second largest subtracts its own contribution from the published
@@ -69,8 +70,6 @@ class Explanation:
         if self.inference:
             lines.append(self.inference)
         return "\n".join(lines)
-
-    __repr__ = __str__
 
 
 def explain(

@@ -9,7 +9,7 @@ import inspect
 import math
 from collections.abc import Callable, Sequence
 
-from discreet.core.errors import RequestError, nearest
+from discreet.core.errors import RequestError, require
 from discreet.core.registry import Registry
 from discreet.rules.dominance import Dominance
 from discreet.rules.p_percent import PPercent
@@ -86,8 +86,7 @@ def _parts(text: str, said: str) -> tuple[str, list[int | float], dict[str, str 
     """Split a text into name, numbers, settings and level; the level is empty if none is named."""
     rule, at, level = text.partition("@")
     name, equals, rest = rule.partition("=")
-    if at and level not in LEVELS:
-        raise RequestError(f"{said}: there is no level {level!r}; {nearest(level, LEVELS)}")
+    require([level] if at else [], LEVELS, f"{said}: there is no level")
     numbers: list[int | float] = []
     settings: dict[str, str | float] = {}
     for part in rest.split(","):
@@ -116,8 +115,7 @@ def _number(text: str) -> int | float | None:
 
 
 def _setting(said: str, key: str, value: str) -> str | float:
-    if key not in SETTINGS:
-        raise RequestError(f"{said}: there is no setting {key!r}; {nearest(key, SETTINGS)}")
+    require([key], SETTINGS, f"{said}: there is no setting")
     if key == "zeros":
         return value
     if key == "weighted":
@@ -132,8 +130,7 @@ def _setting(said: str, key: str, value: str) -> str | float:
 
 def _rule(said: str, name: str, numbers: list[int | float], named: dict[str, object]) -> Rule:
     known = [*EXAMPLES, *(one for one in RULES if one not in {*EXAMPLES, *SHORT.values()})]
-    if name not in known:
-        raise RequestError(f"{said}: there is no rule {name!r}; {nearest(name, known)}")
+    require([name], known, f"{said}: there is no rule")
     made = RULES[SHORT.get(name, name)]
     parameters = inspect.signature(made).parameters
     wanted = [one.name for one in parameters.values() if one.default is inspect.Parameter.empty]

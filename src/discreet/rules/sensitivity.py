@@ -11,7 +11,7 @@ import numpy as np
 from discreet.core.errors import RequestError
 from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.text import columns, html_table
+from discreet.core.text import Readable, columns, html_table
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading
 from discreet.rules.cell_figures import CellFigures, cell_figures
@@ -24,7 +24,7 @@ Combine: TypeAlias = Literal["any", "all"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Sensitivity:
+class Sensitivity(Readable):
     """The sensitive cells of a tabulation under one or several rules.
 
     ``findings`` holds what each rule found in every cell; ``sensitive`` combines them. ``lower`` and ``upper`` are the
@@ -138,6 +138,10 @@ class Sensitivity:
             for i in self.worst(n)
         ]
 
+    @property
+    def _header(self) -> list[str]:
+        return [", ".join(self.tabulation.names), "value", "protection", "reason"]
+
     def __str__(self) -> str:
         """Return the counts and the sensitive cells with their reasons."""
         parts = [f"{title}: {count:,}" for title, count in self.by_rule.items()]
@@ -145,15 +149,11 @@ class Sensitivity:
         rows = self.rows()
         if not rows:
             return head
-        header = [", ".join(self.tabulation.names), "value", "protection", "reason"]
         more = len(self.cells) - len(rows)
-        return f"{head}\n{columns(header, rows, left=4)}" + (f"\n… and {more:,} more" if more > 0 else "")
-
-    __repr__ = __str__
+        return f"{head}\n{columns(self._header, rows, left=4)}" + (f"\n… and {more:,} more" if more > 0 else "")
 
     def _repr_html_(self) -> str:
-        header = [", ".join(self.tabulation.names), "value", "protection", "reason"]
-        return html_table(header, self.rows(), left=4, caption=self.sentence)
+        return html_table(self._header, self.rows(), left=4, caption=self.sentence)
 
 
 def judged_cells(tabulation: Tabulation, rules: Sequence[Rule | Callable[[CellFigures], object]]) -> Tabulation:

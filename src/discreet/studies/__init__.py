@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-from discreet.core.errors import RequestError, nearest
+from discreet.core.errors import RequestError, require
 from discreet.studies.comparison import Study, StudyEffort
 
 PAPERS = ("antal2014", "antal2015", "cohen2009", "domingo2002")
@@ -20,8 +20,7 @@ def get(paper: str) -> Callable[..., Study]:
     >>> get("domingo2002")().reproduced
     True
     """
-    if paper not in PAPERS:
-        raise RequestError(f"there is no study {paper!r}; {nearest(paper, PAPERS)}")
+    require([paper], PAPERS, "there is no study")
     replay: Callable[[StudyEffort], Study] = import_module(f"discreet.studies.{paper}").replay
     return lambda **effort: replay(StudyEffort(**effort))
 

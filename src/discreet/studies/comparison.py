@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from discreet.core.files import write_text
+from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.progress import Progress
+from discreet.core.text import Readable
 
 Section: TypeAlias = tuple[str, list[str], list[list[str]]]
 """A further table of a report: its title, header and rows."""
@@ -115,7 +117,7 @@ class PaperComparison:
 
 
 @dataclass(frozen=True, repr=False)
-class Study:
+class Study(Readable):
     """A paper's study, replayed.
 
     Attributes:
@@ -178,8 +180,6 @@ class Study:
         """Return the outcome in words."""
         return f"{self.title}\n{self.sentence}"
 
-    __repr__ = __str__
-
     def to_markdown(self) -> str:
         """Return the report: outcome, remarks, every number."""
         settings = ", ".join(f"{name} {value}" for name, value in self.settings.items())
@@ -208,12 +208,8 @@ class Study:
 
     def to_csv(self) -> str:
         """Return every comparison as CSV."""
-        stream = io.StringIO()
         rows = [row.to_dict() for row in self.comparisons]
-        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-        return stream.getvalue()
+        return csv_text(list(rows[0]), (list(row.values()) for row in rows))
 
     def write(self, folder: str | Path) -> None:
         """Write report.md, results.csv and results.json into a folder."""

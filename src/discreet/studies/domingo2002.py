@@ -7,7 +7,6 @@ import math
 import numpy as np
 
 from discreet.auditing.audit import audit
-from discreet.auditing.audit_result import Audit
 from discreet.core.errors import DataError, both_shown
 from discreet.studies.comparison import PaperComparison, Section, Study, StudyEffort, published
 from discreet.table.attacker import Attacker
@@ -55,7 +54,13 @@ def replay(effort: StudyEffort) -> Study:
             label = f"activity {activity}, size {size}, largest value"
             rows.append(PaperComparison("Redesign, Table 2", label, value, found, decimals=0))
     rows += _insider()
-    remarks, extra = (*REMARKS, _misprint()), (_proofs(suppressed), _rounding(), _linked(), _others())
+    proofs = [
+        [c.name, f"{c.lower:,.0f} to {c.upper:,.0f}", f"{c.dr:.5f}", f"{c.prior_dr:.5f}", c.proof]
+        for c in suppressed.cells
+    ]
+    header = ["cell", "interval", "DR (3)", "DR before (1)", "proof"]
+    proved = ("Suppression: every interval with its proof", header, proofs)
+    remarks, extra = (*REMARKS, _misprint()), (proved, _rounding(), _linked(), _others())
     return Study("domingo2002", *TITLE, {"seed": effort.seed}, tuple(rows), remarks, extra)
 
 
@@ -120,13 +125,6 @@ def _misprint() -> str:
             f"such a table: *{told}*. With 1448 the grand total 20139 is right, too, and that is what is used here."
         )
     raise AssertionError("a margin that does not add up went unnoticed")
-
-
-def _proofs(result: Audit) -> Section:
-    rows = [
-        [c.name, f"{c.lower:,.0f} to {c.upper:,.0f}", f"{c.dr:.5f}", f"{c.prior_dr:.5f}", c.proof] for c in result.cells
-    ]
-    return "Suppression: every interval with its proof", ["cell", "interval", "DR (3)", "DR before (1)", "proof"], rows
 
 
 def _rounding() -> Section:

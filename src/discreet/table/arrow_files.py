@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.errors import DataError, DiscreetError, LimitError, RequestError, nearest
+from discreet.core.errors import DataError, DiscreetError, LimitError, RequestError, require
 from discreet.core.files import write_whole
 from discreet.core.formula_texts import DEFUSED, RUNS, armed, defused
 from discreet.core.numerics import IntArray
@@ -153,8 +153,7 @@ def _sheet(content: bytes, file: Path, named: str | None, header_row: int | None
     """Return a sheet, the only one with anything in it if none is named: names from its header, all else as text."""
     whole = sheet_rows(content, file)
     if named is not None:
-        if named not in whole:
-            raise RequestError(f"{file} has no sheet {named!r}; {nearest(named, list(whole))}")
+        require([named], whole, f"{file} has no sheet")
         whole = {named: whole[named]}
     if named is None and header_row is None and (tables := workbook_tables(whole, file)):
         if len(tables) > 1:
@@ -264,7 +263,11 @@ class CsvText:
         try:
             found = pcsv.read_csv(pa.BufferReader(self.text.encode()), read, parse, convert)
             found = pa.Table.from_arrays([pc.utf8_trim(one, BLANKS) for one in found.columns], names=names)
-            return _taken_off(found) if "'" in self.text else found
+            if "'" in self.text:
+                # Apostrophes that protect texts in spreadsheets are not part of them.
+                columns = [pc.replace_substring_regex(column, DEFUSED, r"\1") for column in found.columns]
+                found = pa.Table.from_arrays(columns, names=[armed(name) for name in names])
+            return found
         except pa.ArrowException as error:
             if bad:
                 row = bad[0]
@@ -368,7 +371,12 @@ def write_csv(arrow: pa.Table, file: Path, *, private: bool = False, formulas: F
     import pyarrow.csv as pcsv
 
     if formulas == "defuse":
-        arrow = _defused(arrow)
+        columns = []
+        for column in arrow.columns:
+            if pa.types.is_dictionary(column.type):
+                column = column.cast(column.type.value_type)
+            columns.append(pc.replace_substring_regex(column, RUNS, "'\\1") if is_text(column.type) else column)
+        arrow = pa.Table.from_arrays(columns, names=[defused(name) for name in arrow.column_names])
     quoting = pcsv.WriteOptions(quoting_style="needed", quoting_header="needed")
     write_whole(file, lambda temporary: pcsv.write_csv(arrow, temporary, quoting), private=private)
 
@@ -380,24 +388,6 @@ def write_parquet(arrow: pa.Table, file: Path, note: Mapping[str, object], *, pr
     noted = arrow.replace_schema_metadata({b"discreet": json.dumps(note, default=plain_item).encode()})
     # Pages carry checksums: a bit that flips on a disk is noticed.
     write_whole(file, lambda part: pq.write_table(noted, part, write_page_checksum=True), private=private)
-
-
-def _defused(arrow: pa.Table) -> pa.Table:
-    """Return columns with an apostrophe before every text that a spreadsheet would run."""
-    columns = []
-    for column in arrow.columns:
-        if pa.types.is_dictionary(column.type):
-            column = column.cast(column.type.value_type)
-        if is_text(column.type):
-            column = pc.replace_substring_regex(column, RUNS, "'\\1")
-        columns.append(column)
-    return pa.Table.from_arrays(columns, names=[defused(name) for name in arrow.column_names])
-
-
-def _taken_off(arrow: pa.Table) -> pa.Table:
-    """Return columns of texts without the apostrophes that protect them in spreadsheets."""
-    columns = [pc.replace_substring_regex(column, DEFUSED, r"\1") for column in arrow.columns]
-    return pa.Table.from_arrays(columns, names=[armed(name) for name in arrow.column_names])
 
 
 def plain_item(item: object) -> object:

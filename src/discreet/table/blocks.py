@@ -11,6 +11,7 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.sparse import starts_of
 from discreet.table.figures import Figures
 from discreet.table.grid import locate
 from discreet.table.space import AdditiveAxis, Space
@@ -188,7 +189,10 @@ def blocks_of(sets: Iterable[frozenset[str]], sizes: Mapping[str, int] | None = 
     left = [s for s in distinct if not any(s < other for other in distinct)]
     ears: list[frozenset[str]] = []
     while len(left) > 1:
-        ear = next((s for s in left if _is_ear(s, left)), None)
+        # Of an ear, all that it shares with the others lies in a single one of them (Graham reduction).
+        rest = [(one, [other for other in left if other is not one]) for one in left]
+        shared = ((one, one & frozenset[str]().union(*others), others) for one, others in rest)
+        ear = next((one for one, both, others in shared if any(both <= other for other in others)), None)
         if ear is None:
             # What no ear can be cut from is a cycle.
             return [*ears, *_chordal(left, sizes or {})]
@@ -238,18 +242,12 @@ def _cheapest(edges: list[frozenset[str]], sizes: Mapping[str, int]) -> tuple[st
     return tuple(order)
 
 
-def _is_ear(edge: frozenset[str], edges: list[frozenset[str]]) -> bool:
-    """Say whether all that an edge shares with the others lies in a single one of them (Graham reduction)."""
-    others = [other for other in edges if other is not edge]
-    shared = frozenset(name for name in edge if any(name in other for other in others))
-    return any(shared <= other for other in others)
-
-
 def relations_of(
     blocks: Sequence[Block], grids: Sequence[IntArray], positions: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Return the equations of all blocks in compressed rows: every sum along every dimension."""
-    columns, lengths, signs = [], [], []
+    nothing = np.zeros(0, np.int64)
+    columns, lengths, signs = [nothing], [nothing], [nothing]
     for block, grid in zip(blocks, grids, strict=True):
         axes = list(block.axes.values())
         places = np.arange(positions.size) if len(grids) == 1 else locate(positions, grid)
@@ -265,11 +263,7 @@ def relations_of(
                 columns.append(rows.ravel())
                 lengths.append(np.full(rows.shape[0], rows.shape[1]))
                 signs.append(np.tile(np.array([1] + [-1] * len(children), np.int64), rows.shape[0]))
-    if not columns:
-        nothing = np.zeros(0, np.int64)
-        return np.zeros(1, np.int64), nothing, nothing
-    starts = np.concatenate([[0], np.cumsum(np.concatenate(lengths))]).astype(np.int64)
-    return starts, np.concatenate(columns), np.concatenate(signs)
+    return starts_of(np.concatenate(lengths)), np.concatenate(columns), np.concatenate(signs)
 
 
 def _top(axis: AdditiveAxis) -> int:

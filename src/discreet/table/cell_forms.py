@@ -41,8 +41,7 @@ def form_of(text: str) -> str:
 def is_written(texts: Iterable[str]) -> bool:
     """Say whether every entry of a column is a figure in some form or a mark, and not all are plain numbers."""
     forms = [form_of(text) for text in texts if text]
-    some = {"number", "interval", "brackets", "note", "thousands", "comma"}
-    return bool(forms) and all(forms) and bool(set(forms) & some) and set(forms) != {"number"}
+    return bool(forms) and all(forms) and not {"number", *WITH_NUMBERS}.isdisjoint(forms) and set(forms) != {"number"}
 
 
 def confirmations(column: str, texts: Sequence[str], where: str = "") -> list[str]:

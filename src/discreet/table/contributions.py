@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, require
 from discreet.core.numerics import FloatArray, IntArray, first_true, sorted_runs
+from discreet.core.text import Readable
 from discreet.table.arrow_files import TextOptions, errors_of, read_arrow_rows
 from discreet.table.columns import coded_arrow
 from discreet.table.counts import Where, amounts_from_arrow
@@ -22,7 +23,7 @@ from discreet.table.space import Space
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Contributions:
+class Contributions(Readable):
     """One row per contribution: its finest categories, whose it is, and its amount.
 
     Respondents of one holding know each other's figures: they act as one. ``coalitions`` are further groups of
@@ -133,8 +134,6 @@ class Contributions:
 
     def __str__(self) -> str:
         return f"{self.values.size:,} contributions of {len(self.units):,} respondents by {' × '.join(self.labels)}"
-
-    __repr__ = __str__
 
 
 def read_contributions(

@@ -12,17 +12,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, sorted_runs
+from discreet.table.axis import Axis
 from discreet.table.equations import Equations
 from discreet.table.grid import Grid
-from discreet.table.space import Space
+from discreet.table.space import AdditiveAxis, Space
 from discreet.table.stakes import Stakes, said, together
 from discreet.table.tabulation import Tabulation
+from discreet.table.units import Respondents
 
 MANY = 200_000
 """From so many parts on, respondents are not told apart by them: everybody is taken to know the largest part of each
 crossing, which is more than any of them knows."""
 
 
+OUTSIDE = -1
+"""The place of whoever is in none of the tables."""
 UNPLACED = "what respondents in several cells contribute to crossings that no table shows was not judged"
 
 
@@ -35,38 +39,78 @@ class Placed:
     codes: Mapping[str, IntArray]
     amount: FloatArray
 
-    def _patterns(self, space: Space, positions: IntArray) -> Iterator[tuple[IntArray, Grid, IntArray, IntArray]]:
-        """Yield positions of the same dimensions, a grid of these, and the place there of each position and entry.
+    def _patterns(self, space: Space, positions: IntArray) -> Iterator[tuple[IntArray, IntArray, int, IntArray]]:
+        """Yield positions of the same dimensions, the place of each among how many, and the place of every entry.
 
-        Subtotals are left out.
+        Entries that are in none of the positions have a place of their own, the last.
         """
         codes = space.grid.decode(positions)
-        crossed = Grid((2,) * len(codes)).encode([code > 0 for code in codes])
-        finest = np.ones(positions.size, bool)
-        for axis, code in zip(space.axes, codes, strict=True):
-            finest &= np.isin(code, (0, *axis.leaves))
-        for pattern in np.unique(crossed[finest]).tolist():
-            mine = np.flatnonzero(finest & (crossed == pattern))
-            axes = [k for k, code in enumerate(codes) if code[mine[0]] > 0]
-            grid = Grid(tuple(space.shape[k] for k in axes))
-            own = grid.encode([self.codes[space.names[k]] for k in axes]) if axes else np.zeros_like(self.unit)
-            there = grid.encode([codes[k][mine] for k in axes]) if axes else np.zeros_like(mine)
-            yield mine, grid, there, own
+        # Along each dimension a position is everybody's, of a finest category, or of one sum of some of these.
+        sorts = [
+            np.where((code == 0) | np.isin(code, axis.leaves), np.minimum(code, 1), code + 1)
+            for axis, code in zip(space.axes, codes, strict=True)
+        ]
+        each = [np.unique(sort, return_inverse=True) for sort in sorts]
+        crossed = Grid(tuple(sort.size for sort, _ in each)).encode([number for _, number in each])
+        for pattern in np.unique(crossed).tolist():
+            mine = np.flatnonzero(crossed == pattern)
+            shape, own, there = [], [], []
+            for k, sort in enumerate(int(sort[mine[0]]) for sort in sorts):
+                if sort == 1:
+                    shape.append(space.shape[k])
+                    own.append(self.codes[space.names[k]])
+                    there.append(codes[k][mine])
+                elif sort > 1:
+                    shape.append(1)
+                    inside = np.isin(np.arange(space.shape[k]), tuple(space.axes[k].under[sort - 1])) - 1
+                    own.append(inside[self.codes[space.names[k]]])
+                    there.append(np.zeros_like(mine))
+            grid = Grid(tuple(shape))
+            place = grid.encode(own) if own else np.zeros_like(self.unit)
+            yield mine, grid.encode(there) if own else np.zeros_like(mine), grid.size, place % (grid.size + 1)
 
     def sums(self, space: Space, positions: IntArray) -> FloatArray:
-        """Return what respondents contribute to positions; NaN at subtotals."""
-        found = np.full(positions.size, np.nan)
-        for mine, grid, there, own in self._patterns(space, positions):
-            found[mine] = np.bincount(own, self.amount, grid.size)[there]
+        """Return what respondents contribute to positions."""
+        found = np.zeros(positions.size)
+        for mine, there, size, own in self._patterns(space, positions):
+            found[mine] = np.bincount(own, self.amount, size + 1)[there]
+        return found
+
+    def chosen(self, mask: BoolArray) -> Placed:
+        """Return some of the entries."""
+        codes = {name: code[mask] for name, code in self.codes.items()}
+        return Placed(self.names, self.unit[mask], codes, self.amount[mask])
+
+    @property
+    def once(self) -> bool:
+        """Whether nobody has two entries."""
+        return bool((np.diff(self.unit) > 0).all())
+
+    def largest(self, space: Space, positions: IntArray) -> FloatArray:
+        """Return the largest contribution to positions."""
+        found = np.zeros(positions.size)
+        if not self.once:
+            for at, _, amount in self.parts(space, positions):
+                np.maximum.at(found, at, amount)
+            return found
+        order = np.argsort(self.amount, kind="stable")
+        for mine, there, size, own in self._patterns(space, positions):
+            most = np.zeros(size + 1)
+            # Of several entries for one place the last stays, which is the largest.
+            most[own[order]] = self.amount[order]
+            found[mine] = np.maximum(most[there], 0)
         return found
 
     def parts(self, space: Space, positions: IntArray) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:
         """Yield position, respondent and contribution of everybody, for each combination of dimensions."""
-        for mine, grid, there, own in self._patterns(space, positions):
-            place = np.full(grid.size, -1)
+        for mine, there, size, own in self._patterns(space, positions):
+            place = np.full(size + 1, -1)
             place[there] = mine
             at = place[own]
             inside = np.flatnonzero(at >= 0)
+            if self.once:
+                yield at[inside], self.unit[inside], self.amount[inside]
+                continue
             order, start = sorted_runs(self.unit[inside], at[inside])
             if start.size:
                 first = inside[order[start]]
@@ -77,36 +121,55 @@ def placed(tables: Sequence[Tabulation], space: Space, response: str | None) -> 
     """Return where the respondents of linked tables are; None if tables do not say it.
 
     They do if respondents are kept with all dimensions crossed, or if all tables name the same respondents, each in one
-    finest cell.
+    finest cell. Those in tables of a part of a dimension are among the others, unless all tables are of that part.
     """
-    first = tables[0].respondents if tables else None
-    alone = len(tables) == 1 and together(tables[0])
-    if first is None or any(axis.part for table in tables for axis in table.axes):
+    pieces = {axis.name for axis in space.axes if axis.parts}
+    every = [table for table in tables if not any(axis.part and axis.name in pieces for axis in table.axes)]
+    first = every[0].respondents if every else None
+    alone = len(every) == 1 and together(every[0])
+    if first is None or not all(_names_same(table, first) for table in tables):
         return None
     codes: dict[str, IntArray] = {}
-    for table in tables:
+    finest: set[str] = set()
+    amount = _amount(every[0], response)
+    for table in every:
         known = table.respondents
-        if known is None or (known.names is not first.names and known.names != first.names):
+        assert known is not None
+        same = np.array_equal(known.unit, first.unit) and np.array_equal(_amount(table, response), amount)
+        if not alone and (not same or (np.diff(known.unit) <= 0).any()):
             return None
-        same = np.array_equal(known.unit, first.unit) and np.array_equal(
-            _amount(table, response), _amount(tables[0], response)
-        )
-        if not alone and (not same or not np.array_equal(known.unit, np.arange(len(known)))):
-            return None
-        for axis, code in zip(table.axes, table.grid.decode(known.cell), strict=True):
-            if axis.name not in space.names:
+        for k, axis in enumerate(table.axes):
+            if axis.name not in space.names or axis.name in finest:
                 continue
             there = space.axes[space.axis(axis.name)]
-            leaf = np.isin(np.arange(len(there.nodes)), there.leaves)
-            where = np.array([there.places.get(label, 0) for label in axis.codes], np.int64)[code]
-            if there.parts or (axis.name in codes and leaf[codes[axis.name]].all()):
-                continue
-            codes[axis.name] = where
-    for joint in space.axes:
-        leaf = np.isin(np.arange(len(joint.nodes)), joint.leaves)
-        if joint.name not in codes or not leaf[codes[joint.name]].all():
-            return None
-    return Placed(first.names, first.unit, codes, _amount(tables[0], response))
+            code, occurs = table.places_of_respondents[k]
+            where = _recoded(axis, there)
+            codes[axis.name] = where[code]
+            if np.isin(where[occurs], (OUTSIDE, *there.leaves)).all():
+                finest.add(axis.name)
+    if not finest.issuperset(space.names):
+        return None
+    found = Placed(first.names, first.unit, codes, amount)
+    inside = np.logical_and.reduce([code != OUTSIDE for code in codes.values()])
+    return found if np.all(inside) else found.chosen(inside)
+
+
+def _recoded(axis: Axis, there: AdditiveAxis) -> IntArray:
+    """Return the place of each code along a joint axis, 0 if it has none.
+
+    If all tables are of one category, whoever is not below it is outside.
+    """
+    only = there.nodes[there.leaves[0]] if len(there.leaves) == 1 else ""
+    if axis.part or there.whole == axis.total or only not in axis.places:
+        return np.array([there.places.get(label, 0) for label in axis.codes], np.int64)
+    found = np.full(len(axis), OUTSIDE)
+    found[list(axis.under[axis.places[only]])] = there.leaves[0]
+    return found
+
+
+def _names_same(table: Tabulation, first: Respondents) -> bool:
+    known = table.respondents
+    return known is not None and (known.names is first.names or known.names == first.names)
 
 
 def _amount(table: Tabulation, response: str | None) -> FloatArray:
@@ -128,6 +191,12 @@ def unplaced(equations: Equations, tables: Sequence[Tabulation], response: str |
     return bool(unshown(equations).any()) and placed(tables, equations.space, response) is None
 
 
+def _combinations(space: Space, positions: IntArray) -> int:
+    """Return how many combinations of dimensions positions cross."""
+    crossed = [code > 0 for code in space.grid.decode(positions)]
+    return int(np.unique(Grid((2,) * len(crossed)).encode(crossed)).size)
+
+
 def crossing_parts(
     equations: Equations, tables: Sequence[Tabulation], response: str | None, among: BoolArray | None = None
 ) -> tuple[Stakes | None, IntArray]:
@@ -144,12 +213,8 @@ def crossing_parts(
         return None, floor
     scale = 10.0**equations.decimals
     positions = equations.positions[at]
-    patterns = sum(1 for _ in where._patterns(equations.space, positions))
-    if among is None and where.unit.size * patterns > MANY:
-        largest = np.zeros(at.size)
-        for place, _, amount in where.parts(equations.space, positions):
-            np.maximum.at(largest, place, amount)
-        floor[at] = np.floor(largest * scale + 1e-6).astype(np.int64)
+    if among is None and where.unit.size * _combinations(equations.space, positions) > MANY:
+        floor[at] = np.floor(where.largest(equations.space, positions) * scale + 1e-6).astype(np.int64)
         return None, floor
     found = list(where.parts(equations.space, positions))
     if not found:

@@ -19,7 +19,7 @@ import numpy as np
 from discreet.core.errors import InfeasibleError, LimitError, RequestError, require
 from discreet.core.numerics import BoolArray, IntArray, whole_where_near
 from discreet.core.sparse import starts_of
-from discreet.core.text import decimal_text
+from discreet.core.text import Readable, decimal_text
 from discreet.table.blocks import Asked, lay_blocks, relations_of
 from discreet.table.figures import Figures
 from discreet.table.grid import locate
@@ -57,7 +57,7 @@ class Layout:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Equations:
+class Equations(Readable):
     """Ranges of all positions, and equations Σ sign·value = 0 among them in compressed rows.
 
     ``positions`` are sorted. ``source`` is the published table that shows a position, -1 for none, and ``row`` its
@@ -275,8 +275,6 @@ class Equations:
         hidden = int((~self.exact).sum())
         return f"{self.starts.size - 1:,} equations over {self.lower.size:,} positions, {hidden:,} of them not exact"
 
-    __repr__ = __str__
-
 
 def equations_of(
     releases: Published | Iterable[Published],
@@ -325,7 +323,13 @@ def equations_of(
     measured = MeasuredPositions(layout.space, layout.positions, parts, _same_decimals(parts)) if beside else None
     measures = ("",) if measured is None else measured.measures
     states = _laid_over(layout, parts, decimals, ends, measured)
-    rows = _stacked([only_open(*layout.sums, state) for state in states], layout.positions.size)
+    several = [only_open(*layout.sums, state) for state in states]
+    rows = several[0]
+    if len(several) > 1:
+        # The positions of each measure come after those before.
+        lengths = np.concatenate([np.diff(starts) for starts, _, _ in several])
+        columns = [columns + number * layout.positions.size for number, (_, columns, _) in enumerate(several)]
+        rows = starts_of(lengths), np.concatenate(columns), np.concatenate([signs for _, _, signs in several])
     lower, upper, source, row, hidden = (
         np.concatenate([getattr(state, name) for state in states])
         for name in ("lower", "upper", "source", "row", "hidden")
@@ -378,15 +382,6 @@ def _same_decimals(parts: Sequence[Figures]) -> int:
             f"{other.decimals}; statistics are judged over integers in one unit: give both with the same decimals"
         )
     return next(iter(found))
-
-
-def _stacked(several: Sequence[tuple[IntArray, IntArray, IntArray]], size: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Concatenate the equations of several measures, with the positions of each after those before."""
-    if len(several) == 1:
-        return several[0]
-    lengths = np.concatenate([np.diff(starts) for starts, _, _ in several])
-    columns = np.concatenate([columns + number * size for number, (_, columns, _) in enumerate(several)])
-    return starts_of(lengths), columns, np.concatenate([signs for _, _, signs in several])
 
 
 def lay_out(parts: tuple[Figures, ...], about: Sequence[str], asked: Asked | None) -> Layout:

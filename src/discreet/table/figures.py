@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import DataError, RequestError, nearest, require
 from discreet.core.numerics import BoolArray, IntArray, first_true
-from discreet.core.text import decimal_text, html_table
+from discreet.core.text import Readable, decimal_text, html_table
 from discreet.table.axis import Axis
 from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Copied, locate, repeated
@@ -46,7 +46,7 @@ class LaidOut(FigureOptions, total=False):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Figures(Copied):
+class Figures(Copied, Readable):
     """One published table: a row per figure, margins and subtotals among them.
 
     A figure's cell is a label along each dimension: a category, a node of a hierarchy, or the total code. Values are
@@ -241,7 +241,11 @@ class Figures(Copied):
 
     def is_total(self, name: str, label: str) -> bool:
         """Say whether a label is the total of a dimension: the total code, or that of one of its hierarchies."""
-        return label == self.total or any(label == tree.total for tree in self.hierarchies.get(name, ()))
+        return label == self.total or label in self._totals.get(name, ())
+
+    @cached_property
+    def _totals(self) -> dict[str, frozenset[str]]:
+        return {name: frozenset(tree.total for tree in trees) for name, trees in self.hierarchies.items()}
 
     def categories(self, name: str) -> list[int]:
         """Return the codes of a dimension that are not totals, in the order of the table."""
@@ -267,9 +271,14 @@ class Figures(Copied):
         return tuple(kind.stated or (kind.spans and limit > 0) for kind in self.kinds)
 
     @property
+    def used(self) -> list[Kind]:
+        """The kinds that some figure is of."""
+        return [self.kinds[i] for i in np.unique(self.kind).tolist()]
+
+    @property
     def unsaid(self) -> bool:
         """Whether nothing says if a figure that is hidden can be 0."""
-        return any(self.kinds[i].unsaid for i in np.unique(self.kind).tolist())
+        return any(kind.unsaid for kind in self.used)
 
     @property
     def shows_zeros(self) -> bool:
@@ -299,10 +308,6 @@ class Figures(Copied):
         if not self.unsaid or not (self.shows_zeros if above_zero is None else above_zero):
             return self
         return replace(self, kinds=tuple(kind.above_zero() for kind in self.kinds))
-
-    def marked_as(self, mark: Kind) -> Figures:
-        """Return the figures with one meaning of all their marks."""
-        return replace(self, kinds=tuple(mark if kind.hidden else kind for kind in self.kinds))
 
     def telling(self) -> Figures:
         """Return the figures without sums of other figures, which add nothing unless a statistic divides by them.
@@ -354,10 +359,8 @@ class Figures(Copied):
 
     def __str__(self) -> str:
         spread = " × ".join(f"{name} ({len(labels)})" for name, labels in self.labels.items())
-        made = ", ".join(dict.fromkeys(kind.phrase for i, kind in enumerate(self.kinds) if (self.kind == i).any()))
+        made = ", ".join(dict.fromkeys(kind.phrase for kind in self.used))
         return f"{self.name}: {spread}, {len(self):,} figures, {int(self.hidden.sum()):,} hidden ({made})"
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         """Return the figures as a cross-table where they fit, and the first of them as a list otherwise."""
@@ -394,7 +397,18 @@ def units_of(tabulation: Tabulation, response: str | None = None) -> tuple[IntAr
     if largest >= 2**62:
         raise DataError(f"a sum of {chosen.name} is {largest:.3g} units of its last decimal, too large; round it")
     units = np.rint(chosen.sums * 10 ** (MOST_DECIMALS if decimals is None else decimals)).astype(np.int64)
-    return (_adding_up(tabulation, units), MOST_DECIMALS) if decimals is None else (units, decimals)
+    if decimals is not None:
+        return units, decimals
+    # Amounts were rounded to the last decimal: margins are the sums of what is in them. Those that are further off than
+    # rounding explains stay as they are, and are refused where they are used.
+    found = units.copy()
+    for _, _, rows, slot in families_of(tabulation):
+        sums = np.zeros_like(found)
+        np.add.at(sums, slot, found[rows])
+        times = np.bincount(slot, minlength=found.size)
+        summed = (times > 0) & (np.abs(sums - units) <= len(tabulation))
+        found[summed] = sums[summed]
+    return found, MOST_DECIMALS
 
 
 def families_of(tabulation: Tabulation) -> Iterator[tuple[Axis, int, IntArray, IntArray]]:
@@ -408,21 +422,6 @@ def families_of(tabulation: Tabulation) -> Iterator[tuple[Axis, int, IntArray, I
             rows = np.flatnonzero(np.isin(codes, children))
             slot = locate(tabulation.cells, tabulation.grid.moved(tabulation.cells[rows], number, parent))
             yield axis, children.size, rows[slot >= 0], slot[slot >= 0]
-
-
-def _adding_up(tabulation: Tabulation, units: IntArray) -> IntArray:
-    """Return amounts that were rounded to the last decimal with margins that are the sums of what is in them.
-
-    Margins that are further off than rounding explains stay as they are, and are refused where they are used.
-    """
-    found = units.copy()
-    for _, _, rows, slot in families_of(tabulation):
-        sums = np.zeros_like(found)
-        np.add.at(sums, slot, found[rows])
-        times = np.bincount(slot, minlength=found.size)
-        near = (times > 0) & (np.abs(sums - units) <= len(tabulation))
-        found[near] = sums[near]
-    return found
 
 
 def decimal_texts(values: IntArray, decimals: int) -> npt.NDArray[np.str_]:

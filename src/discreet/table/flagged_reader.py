@@ -32,7 +32,9 @@ ALL = "_T"
 def plain_columns_of(arrow: pa.Table, file: Path) -> pa.Table:
     """Return the columns of a CSV file as those of a release, if it is SDMX-CSV or has a flag column."""
     names = arrow.column_names
-    if any(names[: len(begin)] == list(begin) for begin in BEGINS) and any(_is(name, VALUE) for name in names):
+    if any(names[: len(begin)] == list(begin) for begin in BEGINS) and any(
+        name.partition(": ")[0] == VALUE for name in names
+    ):
         return _from_sdmx(arrow, file)
     if PUBLISHED_AS in names[1:] and names[names.index(PUBLISHED_AS) - 1] == FLAG:
         figure = next((name for name in FIGURES if name in names[: names.index(FLAG)]), None)
@@ -67,7 +69,7 @@ def _refuse_shown(arrow: pa.Table, figure: str, flag: str, file: Path) -> None:
 def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
     names = arrow.column_names
     begin = next(begin for begin in BEGINS if names[: len(begin)] == list(begin))
-    at = next(i for i, name in enumerate(names) if _is(name, VALUE))
+    at = next(i for i, name in enumerate(names) if name.partition(": ")[0] == VALUE)
     dimensions = names[len(begin) : at]
     if not dimensions:
         raise DataError(f"{file}: no dimension stands before {VALUE}; put the dimensions there")
@@ -109,10 +111,6 @@ def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
                 raise DataError(f"{file}: two columns are called {called!r}; rename one of them")
             told[called] = arrow[name]
     return pa.table({**found, **told})
-
-
-def _is(name: str, column: str) -> bool:
-    return name.partition(": ")[0] == column
 
 
 def _label(text: str, both: bool, file: Path) -> str:

@@ -56,13 +56,16 @@ def sdmx(
     """
     taken = {VALUE, PERIOD, STATUS, CONFIDENTIAL, *BOUNDS.values(), *BEGINS[0], *BEGINS[1]}
     hidden = part.where(lambda kind: kind.hidden or kind.spans)
-    codes = {name: _codes(part, name) for name in part.names}
+    codes = {
+        name: _identifiers([ALL if label == part.total else label for label in labels], r"[^A-Za-z0-9_@$-]")
+        for name, labels in part.labels.items()
+    }
     heads = _identifiers(part.names, r"[^A-Za-z0-9_]", first="[A-Za-z]", taken=taken)
     beside = [*(one.measure for one in others), *(column.name for column in part.statistics)]
     measures = _identifiers(beside, r"[^A-Za-z0-9_]", first="[A-Za-z]", taken=taken | set(heads))
-    both = [*heads, *measures] != [*part.names, *beside] or any(
-        not _plain(part, name, codes[name]) for name in part.names
-    )
+    # Where identifiers alone do not say what the labels are, both are shown.
+    read = {name: tuple(TOTAL if code == ALL else code for code in found) for name, found in codes.items()}
+    both = (*heads, *measures, read) != (*part.names, *beside, dict(part.labels)) or part.total != TOTAL
 
     def shown(column: str, code: str) -> str:
         return f"{code}: {WORDS[code] if column in NAMES else code}" if both else code
@@ -86,16 +89,6 @@ def sdmx(
         texts = [shown(column, yes if one else no) for one in hidden.tolist()]
         found[head(column)] = pa.array(texts, pa.string())
     return found | {head(BOUNDS[name]): data[name] for name in (*ENDS, PUBLISHED_AS) if name in data}
-
-
-def _codes(part: Figures, name: str) -> list[str]:
-    """Return an identifier for every label of a dimension; the total's is that of SDMX."""
-    return _identifiers([ALL if label == part.total else label for label in part.labels[name]], r"[^A-Za-z0-9_@$-]")
-
-
-def _plain(part: Figures, name: str, codes: Sequence[str]) -> bool:
-    """Say whether identifiers alone say what the labels are."""
-    return [TOTAL if code == ALL else code for code in codes] == list(part.labels[name]) and part.total == TOTAL
 
 
 def _identifiers(texts: Sequence[str], strange: str, first: str = "", taken: Container[str] = ()) -> list[str]:

@@ -37,13 +37,6 @@ class TableOptions(TotalOptions, total=False):
     decimal: str | None
 
 
-def frequencies_from_frame(frame: object, **reading: Unpack[TableOptions]) -> Frequencies:
-    """Count the cells of a pandas, polars or Arrow frame; see :meth:`Table.from_frame`."""
-    count, layout = reading.get("count", FIGURES[0]), reading.get("layout", "auto")
-    arrow, reading["layout"] = plain_columns(frame, count, layout, reading.get("dimensions"))
-    return frequencies_from_arrow(arrow, lambda row: f"row {row}", **reading)
-
-
 def plain_columns(
     frame: object, figure: str, layout: Layout, dimensions: Sequence[str] | None
 ) -> tuple[pa.Table, Layout]:

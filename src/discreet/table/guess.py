@@ -106,20 +106,16 @@ class _Layout:
                 self.axes[name] = Axis(name, tuple(trees))
         self.interval = part.where(lambda kind: kind.spans)
         self.hidden = part.hidden | self.interval
-        self.codes = {name: self._recode(name) for name in part.names}
-
-    def _recode(self, name: str) -> IntArray:
-        """Return the node of every figure along a dimension."""
-        axis = self.axes[name]
-        labels = self.part.labels[name]
-        place = recode([axis.total if label == self.part.total else label for label in labels], axis.codes)
-        if (place < 0).any():
-            strange = labels[int(np.argmin(place))]
-            raise DataError(
-                f"{self.part.name}: category {strange!r} of dimension {name!r} is not in the original; give both the "
-                "same categories, or the hierarchy that groups them"
-            )
-        return place[self.part.codes[:, self.part.names.index(name)]]
+        self.codes: dict[str, IntArray] = {}
+        for name, axis in self.axes.items():
+            labels = part.labels[name]
+            place = recode([axis.total if label == part.total else label for label in labels], axis.codes)
+            if (strange := first_true(place < 0)) is not None:
+                raise DataError(
+                    f"{part.name}: category {labels[strange]!r} of dimension {name!r} is not in the original; give "
+                    "both the same categories, or the hierarchy that groups them"
+                )
+            self.codes[name] = place[part.codes[:, part.names.index(name)]]
 
     def fill(self, known: FloatArray, ends: FloatArray) -> None:
         """Fill in published inner counts and ends of intervals; cells without a row are empty if it says so."""

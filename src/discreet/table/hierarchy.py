@@ -10,6 +10,7 @@ from types import MappingProxyType
 from discreet.core.errors import DataError, RequestError, require
 from discreet.core.files import write_text
 from discreet.core.json_types import Json, JsonObject
+from discreet.core.text import Readable
 from discreet.table.grid import Copied, repeated
 
 TOTAL = "Total"
@@ -31,7 +32,7 @@ class TotalFirst:
 
 
 @dataclass(frozen=True, repr=False)
-class Hierarchy(TotalFirst, Copied):
+class Hierarchy(TotalFirst, Copied, Readable):
     """A tree over a dimension's codes: its inner nodes are margins, its leaves the categories of the records.
 
     ``codes`` are in the order of a table's rows, the total first and every code after its parent; ``parents`` holds
@@ -252,8 +253,6 @@ class Hierarchy(TotalFirst, Copied):
             for code, level in zip(self.codes[:20], self.levels, strict=False)
         ]
         return "\n".join([head, *lines, *(["…"] if len(self.codes) > 20 else [])])
-
-    __repr__ = __str__
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,8 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
     """
     file = Path(path)
     beside = {name: reading.pop(name, None) for name in ("statistics", "numbers", "notes", "marks")}
-    arrow = read_arrow(file, encoding=encoding, **_where(reading))
+    where: Any = {name: reading[name] for name in WHERE if reading.get(name) is not None}
+    arrow = read_arrow(file, encoding=encoding, **where)
     if beside["statistics"] or _says_statistics(arrow):
         return _with_statistics(file, arrow, encoding, reading, beside, cells=cells)
     if arrow.num_rows == 0:
@@ -147,10 +148,6 @@ def _confirmations(arrow: pa.Table, found: Sequence[InspectedColumn]) -> tuple[s
     told = (confirmations(one.name, [t for t in one.labels if t], "cells" if crossed else "") for one in written)
     first = ("the columns are categories of a cross-table; say so (--layout wide)",) if crossed else ()
     return (*first, *(line for lines in told for line in lines))
-
-
-def _where(reading: Mapping[str, object]) -> Any:
-    return {name: reading[name] for name in WHERE if reading.get(name) is not None}
 
 
 def _says_statistics(arrow: pa.Table) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from discreet.core.errors import DataError
 from discreet.core.numerics import IntArray, first_true
-from discreet.core.sparse import Rows
+from discreet.core.sparse import Rows, starts_of
 from discreet.core.text import decimal_text
 from discreet.table.figures import Figures
 from discreet.table.grid import locate
@@ -75,27 +75,17 @@ class Overlay:
         first = (self.source[at] < 0) | (shown & (self.lower[at] == self.upper[at]) & (values == self.lower[at]))
         self.source[at[first]], self.row[at[first]] = number, np.flatnonzero(first)
         if covered(part, self.parts):
-            self._left_out(part)
+            # Of a table of a part, nobody is in categories that its hierarchies omit.
+            axes = {axis.name: axis for axis in self.space.axes if axis.name in part.names}
+            inside = {name: axis.under[axis.top(part)] for name, axis in axes.items()}
+            for name, axis in axes.items():
+                codes = {code for tree in part.hierarchies.get(name, ()) for code in tree.codes[1:]}
+                left = inside[name].difference(*(axis.under[axis.code(code)] for code in codes)) if codes else ()
+                if left:
+                    labels = {other: sorted(left if other == name else found) for other, found in inside.items()}
+                    self._clear(part, locate(self.positions, self.space.cross(labels)))
         if part.absent == "empty":
-            self._empty(part, at)
-
-    def _left_out(self, part: Figures) -> None:
-        """For a table of a part, take categories that its hierarchies omit as empty: nobody of the part is in them."""
-        axes = {axis.name: axis for axis in self.space.axes if axis.name in part.names}
-        inside = {name: axis.under[axis.top(part)] for name, axis in axes.items()}
-        for name, axis in axes.items():
-            codes = {code for tree in part.hierarchies.get(name, ()) for code in tree.codes[1:]}
-            left = inside[name].difference(*(axis.under[axis.code(code)] for code in codes)) if codes else ()
-            if left:
-                labels = {other: sorted(left if other == name else found) for other, found in inside.items()}
-                self._clear(part, locate(self.positions, self.space.cross(labels)))
-
-    def _empty(self, part: Figures, at: IntArray) -> None:
-        """Take inner cells that a table does not list as empty, if it lists any and does not clearly withhold them."""
-        above_zero = at[part.ranges()[0] > 0]
-        tops = {axis.name: axis.top(part) for axis in self.space.axes if axis.name in part.names}
-        found = empty_cells(self.space, tops, self.positions[at], self.positions[above_zero])
-        self._clear(part, locate(self.positions, found))
+            self._clear(part, locate(self.positions, left_empty(self.space, self.positions, part, at)))
 
     def _clear(self, part: Figures, missing: IntArray) -> None:
         """Record that a table has nobody at some positions, as far as these are stated."""
@@ -153,6 +143,12 @@ def places(space: Space, positions: IntArray, part: Figures) -> IntArray:
     return locate(positions, position)
 
 
+def left_empty(space: Space, positions: IntArray, part: Figures, at: IntArray) -> IntArray:
+    """Return the inner cells that a table does not list as they are empty; its rows are ``at`` some positions."""
+    tops = {axis.name: axis.top(part) for axis in space.axes if axis.name in part.names}
+    return empty_cells(space, tops, positions[at], positions[at[part.ranges()[0] > 0]])
+
+
 def scaled(values: IntArray, scale: int) -> IntArray:
     """Return ends of ranges in smaller units; missing bounds stay missing."""
     return values if scale == 1 else np.where(np.abs(values) >= UNBOUNDED, values, values * scale)
@@ -197,8 +193,7 @@ def only_open(
     first[np.unique(digest, return_index=True)[1]] = True
     keep &= first
     entries = np.repeat(keep, np.diff(starts))
-    lengths = np.diff(starts)[keep]
-    return np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64), columns[entries], signs[entries]
+    return starts_of(np.diff(starts)[keep]), columns[entries], signs[entries]
 
 
 def empty_cells(space: Space, tops: Mapping[str, int], listed: IntArray, above_zero: IntArray) -> IntArray:

@@ -94,7 +94,8 @@ class Presentation:
                 given[name], needed = (value,) if isinstance(value, str) else tuple(value) if good else (), "texts"
             elif name in ("symbols", "labels"):
                 inner = value.values() if isinstance(value, Mapping) else [None]
-                texts = inner if name == "symbols" else [t for one in inner for t in _values(one)]
+                below = (one.values() if isinstance(one, Mapping) else [None] for one in inner)
+                texts = inner if name == "symbols" else [text for several in below for text in several]
                 good, given[name], needed = all(isinstance(one, str) for one in texts), value, "a table of texts"
             else:
                 good, given[name], needed = isinstance(value, str), value, "a text"
@@ -115,7 +116,8 @@ class Presentation:
     def format_of(self, file: Path) -> str:
         """Return the format of a file; its ending must be that of the format."""
         suffix = file.suffix.lower()
-        found = self.format or {".csv": "csv", ".txt": "csv", **{f".{name}": name for name in ENDING_NAMES}}.get(suffix)
+        # Of the formats of one ending, the first is the usual one.
+        found = self.format or {".txt": "csv", **{end: name for name, end in reversed(FORMATS.items())}}.get(suffix)
         if not found:
             listed = f"{', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
             raise RequestError(f"{file}: '{file.suffix}' is not a format that is written; give {listed}")
@@ -141,13 +143,6 @@ class Presentation:
                 symbol = f"{self.symbol(kind) or 'n'}{number}"
             found.append(symbol)
         return tuple(found)
-
-
-ENDING_NAMES = ("parquet", "xlsx", "tab")
-
-
-def _values(item: object) -> list[object]:
-    return list(item.values()) if isinstance(item, Mapping) else [None]
 
 
 PLAIN = Presentation()

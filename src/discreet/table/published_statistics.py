@@ -6,7 +6,7 @@ published, each a measure of its own, and the mean is there where neither is hid
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -18,7 +18,7 @@ from discreet.table.equations import lay_out
 from discreet.table.figures import Figures
 from discreet.table.grid import Grid
 from discreet.table.kinds import EXACT, Kind
-from discreet.table.overlay import empty_cells, places
+from discreet.table.overlay import left_empty, places
 from discreet.table.release import Release
 from discreet.table.statistic import PRINTED, Definitions, Statistic, StatisticColumn, statistics_of
 from discreet.table.statistic_rows import MeasuredPositions
@@ -37,14 +37,17 @@ def with_published(release: Release, definitions: Definitions) -> Release:
     >>> [found.text(row) for row in range(len(found))]
     ['30.0%', '50.0%', '100.0%']
     """
-    every = release.listed()
+    every = release.parts(zeros=True)
     parts, others = tuple(one for one in every if not one.measure), tuple(one for one in every if one.measure)
     defined = computable(definitions, tuple(one.measure for one in others))
     if others:
         _refuse_unlike(parts, others)
     if not release.figures and any(one.constant is None for one in defined.values()):
         parts = tuple(_with_margins(part) for part in parts)
-    return replace(release, figures=(*(_with_columns(part, others, defined) for part in parts), *others))
+    shown = (
+        replace(part, statistics=tuple(_computed(part, others, *one) for one in defined.items())) for part in parts
+    )
+    return replace(release, figures=(*shown, *others))
 
 
 def computable(definitions: Definitions, measures: Sequence[str] = ()) -> dict[str, Statistic]:
@@ -95,18 +98,16 @@ def _refuse_unlike(parts: Sequence[Figures], others: Sequence[Figures]) -> None:
                 "amounts in a smaller unit"
             )
         if not exact_or_above_zero(one):
-            kinds = [one.kinds[i] for i in np.unique(one.kind).tolist()]
             raise RequestError(
-                f"{one.measure or one.figure} is published as {', '.join(kind.phrase for kind in kinds)}; what numbers "
-                "and amounts then tell about each other is not judged: suppress, with zeros published, or leave out "
-                "the mean"
+                f"{one.measure or one.figure} is published as {', '.join(kind.phrase for kind in one.used)}; what "
+                "numbers and amounts then tell about each other is not judged: suppress, with zeros published, or "
+                "leave out the mean"
             )
 
 
 def exact_or_above_zero(part: Figures) -> bool:
     """Say whether all figures are exact, or hidden and known to be above 0: so one measure says nothing of another."""
-    kinds = [part.kinds[i] for i in np.unique(part.kind).tolist()]
-    return all(kind.exact or kind.hidden for kind in kinds) and not (part.ranges()[0][part.hidden] < 1).any()
+    return all(kind.exact or kind.hidden for kind in part.used) and not (part.ranges()[0][part.hidden] < 1).any()
 
 
 def _with_margins(part: Figures) -> Figures:
@@ -118,7 +119,7 @@ def _with_margins(part: Figures) -> Figures:
     [3, 0, 6, 9, 3, 15, 9, 9, 18]
     """
     labels = {name: (*found, part.total) for name, found in part.labels.items()}
-    grid, exact = Grid.of(labels), all(part.kinds[i].exact for i in np.unique(part.kind))
+    grid, exact = Grid.of(labels), all(kind.exact for kind in part.used)
     cells, sums = [part.codes], [part.values]
     last = np.array([len(found) - 1 for found in labels.values()])
     for over in product((False, True), repeat=len(labels)):
@@ -139,16 +140,16 @@ def _with_margins(part: Figures) -> Figures:
     )
 
 
-def _with_columns(part: Figures, others: Sequence[Figures], defined: Mapping[str, Statistic]) -> Figures:
-    return replace(part, statistics=tuple(_computed(part, others, name, one) for name, one in defined.items()))
-
-
 def _computed(part: Figures, others: Sequence[Figures], name: str, statistic: Statistic) -> StatisticColumn:
     """Return a statistic for every row of which all figures are shown."""
     decimals = 1 if statistic.decimals in (None, PRINTED) else int(statistic.decimals or 0)
-    made_of = "values" if all(part.kinds[i].exact or part.kinds[i].hidden for i in np.unique(part.kind)) else "figures"
+    made_of = "values" if all(kind.exact or kind.hidden for kind in part.used) else "figures"
     statistic = replace(statistic, decimals=decimals, made_of=made_of)
-    rows = np.flatnonzero(_stands(part, statistic))
+    rows = np.arange(len(part))
+    if statistic.along and statistic.along in part.names:
+        # Not for totals, and of what grows not for the first: nothing is before it.
+        plain = part.categories(statistic.along)[statistic.kind != "cumulative" :]
+        rows = np.flatnonzero(np.isin(part.codes[:, part.names.index(statistic.along)], plain))
     column = StatisticColumn(name, statistic, part.codes[rows], np.zeros(rows.size, np.int64), decimals)
     layout = lay_out((replace(part, statistics=()), *others), (), None)
     whole = replace(part, statistics=(column,))
@@ -156,9 +157,8 @@ def _computed(part: Figures, others: Sequence[Figures], name: str, statistic: St
     # Measures are in the order of their tables.
     each = [_known(one, layout.positions, measured) for one in (part, *others)]
     known, values = np.concatenate([one for one, _ in each]), np.concatenate([one for _, one in each])
-    above, below = measured.above(whole, column), None
-    if statistic.constant is None:
-        below = measured.below(whole, column)
+    above = measured.above(whole, column)
+    below = measured.below(whole, column) if statistic.constant is None else None
     shown, numbers = np.ones(rows.size, bool), np.zeros(rows.size, np.int64)
     np.logical_and.at(shown, above.entry, known[above.variable])
     if below is not None:
@@ -173,24 +173,12 @@ def _computed(part: Figures, others: Sequence[Figures], name: str, statistic: St
     return replace(column, codes=column.codes[shown], values=numbers[shown], printed=None)
 
 
-def _stands(part: Figures, statistic: Statistic) -> BoolArray:
-    """Say which rows a statistic can be computed for: not for totals that nothing is before."""
-    fine = np.ones(len(part), bool)
-    if statistic.along and statistic.along in part.names:
-        labels = part.labels[statistic.along]
-        plain = [i for i, label in enumerate(labels) if not part.is_total(statistic.along, label)]
-        fine = np.isin(part.codes[:, part.names.index(statistic.along)], plain[statistic.kind != "cumulative" :])
-    return fine
-
-
 def _known(part: Figures, positions: IntArray, measured: MeasuredPositions) -> tuple[BoolArray, IntArray]:
     """Return which positions are published, and their figures; cells without a row may be empty."""
     known, values = np.zeros(positions.size, bool), np.zeros(positions.size, np.int64)
     at = places(measured.space, positions, part)
     if part.absent == "empty":
-        tops = {axis.name: axis.top(part) for axis in measured.space.axes if axis.name in part.names}
-        bare = empty_cells(measured.space, tops, positions[at], positions[at[part.ranges()[0] > 0]])
-        known[np.isin(positions, bare)] = True
+        known[np.isin(positions, left_empty(measured.space, positions, part, at))] = True
     known[at] = ~part.where(lambda kind: kind.hidden or kind.spans)
     values[at] = part.values
     return known, values

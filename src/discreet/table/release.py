@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from discreet.core.errors import DataError, RequestError
-from discreet.core.text import settings_text
+from discreet.core.text import Readable, settings_text
 from discreet.table.figures import Figures
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import Copied
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 TRIAL = "This is a trial, not for publication"
 
 
-@dataclass(frozen=True)
-class Release(Copied):
+@dataclass(frozen=True, repr=False)
+class Release(Copied, Readable):
     """Published figures and the name and parameters of the method that made them.
 
     It holds no original value and no seed: somebody who knows the method and the seed could undo a random
@@ -62,8 +62,11 @@ class Release(Copied):
         """Return the release of one published table, or of several linked ones."""
         return cls(None, method, {}, (figures,) if isinstance(figures, Figures) else tuple(figures))
 
-    def parts(self) -> tuple[Figures, ...]:
+    def parts(self, *, zeros: bool = False) -> tuple[Figures, ...]:
         """Return everything that is published as figures: those given, or the counts of the table.
+
+        With ``zeros`` every empty cell has a row too, unless they are too many: in a file, empty categories would be
+        lost without them.
 
         >>> rounded = Release(Table.from_array([3, 6], ["month"]), "random-rounding", kind=Kind("random", base=3))
         >>> rounded.parts()[0].ranges()[1].tolist()
@@ -71,16 +74,8 @@ class Release(Copied):
         """
         if self.figures or self.inner is None:
             return self.figures
-        return (Figures.of_table(self.inner, self.kind, name=self.method),)
-
-    def listed(self) -> tuple[Figures, ...]:
-        """Return what is published with a row for every empty cell too, as far as there are not too many.
-
-        Without them, empty categories would be lost in a file.
-        """
-        if self.figures or self.inner is None:
-            return self.figures
-        return (Figures.of_table(self.inner, self.kind, zeros=self.inner.size <= DENSE_LIMIT, name=self.method),)
+        listed = zeros and self.inner.size <= DENSE_LIMIT
+        return (Figures.of_table(self.inner, self.kind, zeros=listed, name=self.method),)
 
     def as_trial(self) -> Release:
         """Return the release, marked as one that is not for publication."""
@@ -123,7 +118,7 @@ class Release(Copied):
             self.refuse_trial("written")
         from discreet.table.release_writer import write_figures
 
-        parts = self.parts() if Path(path).suffix.lower() == ".parquet" else self.listed()
+        parts = self.parts(zeros=Path(path).suffix.lower() != ".parquet")
         about = {"method": self.method, "parameters": dict(self.parameters), "trial": self.trial}
         return write_figures(parts, path, about, self.inner, value=value, mark=mark, formulas=formulas, style=style)
 
@@ -151,8 +146,6 @@ class Release(Copied):
         shown = [str(part) for part in (self.inner, *self.figures) if part is not None]
         head = f"Release by {self.method}{f' ({self._made})' if self._made else ''}"
         return "\n".join([*([TRIAL] if self.trial else []), head, *shown])
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         import html

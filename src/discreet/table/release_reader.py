@@ -39,7 +39,6 @@ from discreet.table.roles import BESIDE, ENDS, FIGURES, MARKS, PUBLISHED_AS, STA
 from discreet.table.statistic import Statistic, statistics_of
 from discreet.table.statistic_reader import (
     SIGNS,
-    StatisticTexts,
     Texts,
     Written,
     definitions_of,
@@ -135,7 +134,9 @@ def read_release(
     if sheet is None and header_row is None and (tables := published_tables(file)):
         with errors_of(file):
             _refuse_statistics(reading)
-            return _joined([release_from_arrow(one, json.loads(one.schema.metadata[b"discreet"])) for one in tables])
+            found = [release_from_arrow(one, json.loads(one.schema.metadata[b"discreet"])) for one in tables]
+            every = tuple(part for one in found for part in one.figures)
+            return found[0] if len(found) == 1 else replace(found[0], inner=None, figures=every)
     arrow, where = read_arrow_rows(file, encoding=encoding, delimiter=delimiter, sheet=sheet, header_row=header_row)
     # Figures call themselves by this name.
     reading["name"] = name = reading.get("name") or file.name
@@ -162,13 +163,6 @@ def _refuse_statistics(reading: ReleaseOptions) -> None:
             "this file says itself what it holds, and which statistics are in it; leave the definitions out "
             "(statistics=, --statistic), or name the published file (.csv)"
         )
-
-
-def _joined(tables: Sequence[Release]) -> Release:
-    """Return the release of all tables of a workbook."""
-    if len(tables) == 1:
-        return tables[0]
-    return replace(tables[0], inner=None, figures=tuple(part for one in tables for part in one.figures))
 
 
 def release_from_frame(frame: object, **reading: Unpack[ReleaseOptions]) -> Release:
@@ -198,7 +192,7 @@ def _release(arrow: pa.Table, where: Where, how: ReleaseOptions) -> Release:
     known = {**(how.get("hierarchies") or {}), **(how.get("merged") or {})}
     groups = {name: {**sums.get(name, {}), **merged.get(name, {})} for name in {**sums, **merged} if name not in known}
     parts = [
-        one.marked_as(beside[one.measure]) if one.measure in beside else one
+        replace(one, kinds=tuple(beside.get(one.measure, kind) if kind.hidden else kind for kind in one.kinds))
         for one in _figures(arrow, where, how, groups)
     ]
     # A file says itself what its statistics are compared with: a category without a row is one that nobody is in.
@@ -300,9 +294,7 @@ def _built(columns: _Columns, how: ReleaseOptions, groups: Groups) -> Figures:
     total = how.get("total", TOTAL)
     trees = _trees(labels, total, how, groups)
     if total:
-        _refuse_totals(labels, trees, total)
-        if kind.exact:
-            _refuse_sums(labels, trees, total, numbers, hidden)
+        _refuse_totals(labels, trees, total, numbers if kind.exact else None, hidden)
     kinds = [one.scaled(10**decimals) for one in (kind, SUPPRESSED, margins)]
     which = np.where(hidden, 1, np.where(_sums(labels, trees, total), 2, 0))
     for mark, meaning in meanings.items():
@@ -370,7 +362,12 @@ def _columns(arrow: pa.Table, where: Where, how: ReleaseOptions, definitions: Ma
         # A cross-table has no columns of its own for statistics or measures.
         taken = taken_out(arrow, definitions, None, dimensions or names[:1])
         labels, texts, at = unpivot(taken.plain, dimensions, where, figure_texts)
-        aside = {name: _unpivoted(taken, name, dimensions or names[:1], where) for name in taken.beside}
+        # The statistics beside a cross-table in the order of its figures; nothing where there is none.
+        crossed = [str(one) for one in taken.plain.column_names if str(one) not in (dimensions or names[:1])]
+        none, aside = np.full(taken.plain.num_rows, "", object), {}
+        for name, several in taken.beside.items():
+            found = {category: figure_texts(taken.columns[column], where) for column, category in several.items()}
+            aside[name] = np.concatenate([found.get(one, none) for one in crossed])
         floats = {name: any(floating[column] for column in several) for name, several in taken.beside.items()}
         return _Columns(labels, texts, {}, at, "cells", aside, floats)
     labels = {name: coded_arrow(name, taken.plain[name], where) for name in read.dimensions}
@@ -381,26 +378,17 @@ def _columns(arrow: pa.Table, where: Where, how: ReleaseOptions, definitions: Ma
     return _Columns(labels, texts, beside, where, read.figure, aside, floating)
 
 
-def _unpivoted(taken: StatisticTexts, name: str, keys: Sequence[str], where: Where) -> Texts:
-    """Return the statistics beside a cross-table in the order of its figures; nothing where there is none."""
-    found = {category: figure_texts(taken.columns[column], where) for column, category in taken.beside[name].items()}
-    none = np.full(taken.plain.num_rows, "", object)
-    return np.concatenate([found.get(str(one), none) for one in taken.plain.column_names if str(one) not in keys])
-
-
-def _refuse_totals(labels: Labels, trees: Trees, total: str) -> None:
-    """Refuse categories that are named like a margin but are none."""
+def _refuse_totals(labels: Labels, trees: Trees, total: str, numbers: IntArray | None, hidden: BoolArray) -> None:
+    """Refuse categories that are named like a margin but are none, or are sums of others as exact numbers show."""
     for name, coded in labels.items():
         known = {total, *(code for tree in trees.get(name, ()) for code in tree.codes)}
         others = [label for label in coded.categories if label not in known]
         refuse_unmarked(name, others, known=len(others) < len(coded.categories))
-
-
-def _refuse_sums(labels: Labels, trees: Trees, total: str, numbers: IntArray, hidden: BoolArray) -> None:
-    """Refuse categories that are the sum of all others, in dimensions that have neither a total nor a hierarchy."""
+    # Sums are looked for in dimensions that have neither a total nor a hierarchy.
     bare = {name: one.categories for name, one in labels.items() if total not in one.categories and not trees.get(name)}
-    for refuse in (refuse_sums, refuse_nested):
-        refuse({name: one.codes for name, one in labels.items()}, bare, numbers, ~hidden)
+    if numbers is not None:
+        for refuse in (refuse_sums, refuse_nested):
+            refuse({name: one.codes for name, one in labels.items()}, bare, numbers, ~hidden)
 
 
 def _sums(labels: Labels, trees: Trees, total: str) -> BoolArray:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.core.errors import RequestError
-from discreet.core.files import write_whole
+from discreet.core.files import write_text, write_whole
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.table.arrow_files import (
     Backend,
@@ -77,10 +77,13 @@ def write_figures(
         write_whole(file, lambda temporary: temporary.write_bytes(book))
         return (file,)
     if form == "tab":
-        from discreet.table.tab_writer import tab_files, write_tab_files
+        from discreet.table.tab_writer import tab_files
 
+        # All are checked before one is written; the table's own file is the last of each.
         checked = [tab_files(part, name, about) for name, part in zip(names, parts, strict=True)]
-        return tuple(write_tab_files(found) for found in checked)
+        for target, text in (one for found in checked for one in found):
+            write_text(target, text)
+        return tuple(found[-1][0] for found in checked)
     shown = {"parquet": None, "csv": style.symbols.get("suppressed", mark)}.get(form, "")
     # SDMX-CSV calls the figures by a name of its own.
     columns = [_columns(part, others, value, shown, about, VALUE if form == "sdmx-csv" else value) for part in parts]
@@ -197,16 +200,15 @@ def _group_texts(part: Figures, about: Mapping[str, object]) -> npt.NDArray[np.o
         sums = {group: below for group, below in sums.items() if group != trees[0].total and group not in merged}
         said = [(MERGES, group, below) for group, below in merged.items()]
         said += [(SUMS, group, below) for group, below in sums.items()]
-        if all(_is_plain(name, group, below) for _, group, below in said):
-            for word, group, below in said:
-                texts[first.get(group, 0)] += f"{word}{name}:{group}={'+'.join(below)}"
+        told = [(word, group, f"{name}:{group}={'+'.join(below)}", below) for word, group, below in said]
+        # Only what names every group without doubt is said.
+        if all(
+            re.search(GROUPS, text) is None and groups_from_text(text) == {name: {group: list(below)}}
+            for _, group, text, below in told
+        ):
+            for word, group, text, _ in told:
+                texts[first.get(group, 0)] += word + text
     return texts
-
-
-def _is_plain(name: str, group: str, below: Sequence[str]) -> bool:
-    """Say whether a text names a group without doubt."""
-    text = f"{name}:{group}={'+'.join(below)}"
-    return re.search(GROUPS, text) is None and groups_from_text(text) == {name: {group: list(below)}}
 
 
 def _columns(
@@ -225,33 +227,30 @@ def _columns(
     ends = () if part.upper is None or not any(kind.spans for kind in part.kinds) else (part.values, part.upper)
     taken = (value, PUBLISHED_AS, *(ENDS if ends else ()))
     data = label_columns(part.labels, part.codes.T, taken=taken, coded=mark is None)
-    covered = part.hidden | is_interval
-    if mark is None:
-        data[value] = _numbers(part.values, part.decimals, covered)
-        data |= {one.measure: _numbers(one.values, one.decimals, one.hidden) for one in others}
-        data |= _statistics(part, None)
-    else:
-        shown = decimal_texts(part.values, part.decimals)
-        data[value] = pa.array(np.where(covered, mark, shown).tolist(), pa.string())
-        for one in others:
-            texts = np.where(one.hidden, mark, decimal_texts(one.values, one.decimals))
-            data[one.measure] = pa.array(texts.tolist(), pa.string())
-        data |= _statistics(part, mark)
+
+    def shown(one: Figures, covered: BoolArray) -> pa.Array:
+        if mark is None:
+            return _numbers(one.values, one.decimals, covered)
+        return pa.array(np.where(covered, mark, decimal_texts(one.values, one.decimals)).tolist(), pa.string())
+
+    data[value] = shown(part, part.hidden | is_interval)
+    data |= {one.measure: shown(one, one.hidden) for one in others}
+    data |= _statistics(part, mark)
     for name, numbers in zip(ENDS, ends, strict=False):
         data[name] = _numbers(numbers, part.decimals, ~is_interval)
     # What a mark leaves open is said, too: a reader who sees zeros would take hidden figures to be above 0.
-    used = np.unique(part.kind).tolist()
     if mark is None:
         phrases = pa.array([f"{i}: {kind.phrase}" for i, kind in enumerate(part.kinds)], pa.string())
         data[PUBLISHED_AS] = pa.DictionaryArray.from_arrays(pa.array(part.kind.astype(np.int32)), phrases)
         return data
     stated = np.empty(len(part), object)
-    for i in used:
+    for i in np.unique(part.kind).tolist():
         mine = part.kind == i
         stated[mine] = kind_texts(part.kinds[i], part.values[mine])
     # A file that is cut short would be read as a whole one: what is not listed is an empty cell.
     groups = _group_texts(part, about)
-    groups[:1] += _definition_texts(part, called or value) + _measure_texts(others)
+    marks = [(one.measure, *kind_texts(_mark(one), np.zeros(1, np.int64))) for one in others]
+    groups[:1] += _definition_texts(part, called or value) + "".join(f"{BESIDE}{name}: {text}" for name, text in marks)
     told = stated + f" {ROWS}={len(part)}" + groups + (TRIAL_MARK if about["trial"] else "")
     data[PUBLISHED_AS] = pa.array(told.tolist(), pa.string())
     return data
@@ -267,15 +266,6 @@ def _definition_texts(part: Figures, value: str) -> str:
             found += STATES + text
         elif statistic.measures:
             raise RequestError(f"the definition of {name!r} cannot be told in a CSV file; rename it, or write .parquet")
-    return found
-
-
-def _measure_texts(others: Sequence[Figures]) -> str:
-    """Return what the first row says of measures beside the figures: what a mark in them means."""
-    found = ""
-    for one in others:
-        (text,) = kind_texts(_mark(one), np.zeros(1, np.int64))
-        found += f"{BESIDE}{one.measure}: {text}"
     return found
 
 

@@ -138,12 +138,6 @@ def roles(
     return Roles(found, tuple(dimensions))
 
 
-def _definition(name: str, over: str) -> str:
-    """Return what a column of this name may be, as an example of a definition."""
-    kind = next((one for one in ("median", "mean") if one in name.lower()), "percentage")
-    return f"{name}={kind}, over={over}" if kind == "percentage" else f"{name}={kind}"
-
-
 class _Aside:
     """The columns that may not be dimensions."""
 
@@ -229,9 +223,11 @@ class _Aside:
             self._refuse_labels(dimensions)
             return
         rest = [name for name in dimensions if name not in odd] or list(dimensions[:1])
+        # What a column of this name may be, as an example of a definition.
+        kind = next((one for one in ("median", "mean") if one in odd[-1].lower()), f"percentage, over={rest[0]}")
         raise RequestError(
             f"column {odd[-1]!r} looks like a statistic ({why}), not like a dimension; say what it is in a "
-            f"release (statistics=, --statistic '{_definition(odd[-1], rest[0])}'), or name the columns that "
+            f"release (statistics=, --statistic '{odd[-1]}={kind}'), or name the columns that "
             f"classify: without it (dimensions={rest}, --dimensions {','.join(rest)}), and it is left out and not "
             f"judged, or with it (dimensions={list(dimensions)}, --dimensions {','.join(dimensions)}), and each of its "
             "values is a category"

@@ -18,7 +18,7 @@ from discreet.core.numerics import IntArray
 from discreet.table.axis import Axis
 from discreet.table.figures import Figures
 from discreet.table.grid import OnGrid
-from discreet.table.hierarchy import TOTAL, Hierarchy
+from discreet.table.hierarchy import TOTAL
 
 WHOLE = "Total"
 """The name of the total of everybody, whatever the tables call it."""
@@ -104,12 +104,7 @@ class AdditiveAxis:
         below: dict[int, list[tuple[int, ...]]] = {}
         for parent, children in self.relations:
             below.setdefault(parent, []).append(children)
-        reached, left = set[int](), list(listed)
-        while left:
-            at = left.pop()
-            if at not in reached:
-                reached.add(at)
-                left += self.parents.get(at, ())
+        reached = {node for one in listed for node in self.above(self.nodes[one])}
         found, seen, left = set[int](), set[int](), [top]
         while left:
             at = left.pop()
@@ -261,6 +256,7 @@ def joint_axis(name: str, tables: Sequence[Figures]) -> AdditiveAxis:
     The total of a table that covers a part of the dimension is a sum like any other. If all tables cover the same part,
     that part is the whole.
 
+    >>> from discreet.table.hierarchy import Hierarchy
     >>> east = Hierarchy.flat(["e1", "e2"]).as_part("East")
     >>> whole = Figures.from_array([5, 3, 1], {"x": ["w", "e1", "e2"]})
     >>> part = Figures.from_array([3, 1, 4], {"x": ["e1", "e2", "East"]}, hierarchies={"x": (east,)})
@@ -334,7 +330,10 @@ def _sums(name: str, table: Figures) -> Iterator[Relation]:
     """
     trees = table.hierarchies.get(name, ())
     axis = Axis(name, tuple(trees)) if len(trees) > 1 else None
-    adds = [axis is None or _leaves(axis, tree) == axis.under[0] for tree in trees]
+    adds = [
+        axis is None or frozenset().union(*(axis.under[axis.places[code]] for code in tree.leaves)) == axis.under[0]
+        for tree in trees
+    ]
     for tree, whole in zip(trees, adds, strict=True):
         for code, below in tree.sums().items():
             if code != tree.total:
@@ -343,10 +342,6 @@ def _sums(name: str, table: Figures) -> Iterator[Relation]:
                 yield WHOLE, tuple(below)
     if axis is not None and not any(adds):
         yield WHOLE, axis.leaves
-
-
-def _leaves(axis: Axis, tree: Hierarchy) -> frozenset[int]:
-    return frozenset().union(*(axis.under[axis.places[code]] for code in tree.leaves))
 
 
 def _categories(name: str, of_all: Iterable[Figures], inside: Sequence[Relation]) -> tuple[str, ...]:
@@ -358,7 +353,7 @@ def _categories(name: str, of_all: Iterable[Figures], inside: Sequence[Relation]
         # Nothing is said of whoever is in none of the parts.
         sums = {whole for whole, _ in inside}
         found = dict.fromkeys(code for _, below in inside for code in below if code not in sums)
-        return (*found, _new(f"outside {inside[0][0]}", found))
+        return (*found, unused(f"outside {inside[0][0]}", found))
     # A total of a part that is listed beside its categories would count them twice.
     below = dict(inside)
     return tuple(label for label in found if not any(code in found for code in below.get(label, ())))
@@ -368,7 +363,11 @@ def _total(name: str, of_all: Sequence[Figures], of_part: Sequence[Figures]) -> 
     """Return what the total of everybody is called; refuse two names for it, and a part that is called so."""
     known: dict[str, str] = {}
     for table in of_all:
-        called = _called(name, table)
+        # What the table calls it, if it says so: in its rows, or in its hierarchies.
+        listed = [label for label in table.labels[name] if table.is_total(name, label)]
+        codes = [tree.total for tree in table.hierarchies.get(name, ())]
+        own = [code for code in codes if code.rstrip() not in (TOTAL, table.total)]
+        called = next(iter(listed or own), None)
         if called is None:
             continue
         other = next((code for code in known if code != called), None)
@@ -387,14 +386,6 @@ def _total(name: str, of_all: Sequence[Figures], of_part: Sequence[Figures]) -> 
                 "give it a code of its own (Tabulation.as_part, Hierarchy.as_part)"
             )
     return next(iter(known), WHOLE)
-
-
-def _called(name: str, table: Figures) -> str | None:
-    """Return what a table calls the total of everybody along a dimension, None if it says nothing."""
-    codes = [tree.total for tree in table.hierarchies.get(name, ())]
-    listed = [label for label in table.labels[name] if table.is_total(name, label)]
-    own = [code for code in codes if code.rstrip() not in (TOTAL, table.total)]
-    return next(iter(listed or own), None)
 
 
 def _cut(axis: AdditiveAxis) -> AdditiveAxis:
@@ -419,13 +410,14 @@ def _cut(axis: AdditiveAxis) -> AdditiveAxis:
         if top == len(nodes):
             parts = [(axis.nodes[part], mine) for part, mine in zip(axis.parts, group, strict=True)]
             inside, outside = (" and ".join(name for name, mine in parts if mine is is_in) for is_in in (True, False))
-            nodes.append(_new(" without ".join(filter(None, [inside or WHOLE, outside])), nodes))
+            nodes.append(unused(" without ".join(filter(None, [inside or WHOLE, outside])), nodes))
             relations.append((top, tuple(leaves)))
         pieces.append((top, tuple(leaves)))
     return replace(axis, nodes=tuple(nodes), relations=tuple(relations), pieces=tuple(pieces))
 
 
-def _new(label: str, known: Iterable[str]) -> str:
+def unused(label: str, known: Iterable[str]) -> str:
+    """Return a label, with blanks behind it that tell it from all that are known."""
     taken = set(known)
     while label in taken:
         label += " "

@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from discreet.core.errors import DataError, DiscreetError, RequestError, nearest, require
-from discreet.core.json_types import Json
+from discreet.core.json_types import Json, JsonObject
 from discreet.core.numerics import BoolArray, IntArray
-from discreet.core.text import decimal_text
+from discreet.core.text import Readable, decimal_text
 from discreet.table.grid import Copied
 
 LINEAR = {
@@ -75,8 +75,8 @@ def admitted(printed: IntArray, rounding: str, step: IntArray | int = 1) -> Admi
     return Admitted(low, high, whole, whole)
 
 
-@dataclass(frozen=True)
-class Statistic(Copied):
+@dataclass(frozen=True, repr=False)
+class Statistic(Copied, Readable):
     """The definition of a column of statistics: its kind, what it is computed from, and how it was rounded.
 
     Attributes:
@@ -170,7 +170,8 @@ class Statistic(Copied):
         same = (self.of or "figures") == (self.per or "figures")
         if self.linear and not self.of_values and same and not (self.over or self.along):
             raise RequestError(f"a {self.kind} of {self.of or 'the figures'} per itself says nothing; change of or per")
-        if not self.extremes and not self._of_a_whole:
+        whole = self.constant is None and not any(self.over.values()) and not (self.per and self.over)
+        if not self.extremes and self.kind != "cumulative" and not (self.kind == "percentage" and whole):
             raise RequestError(
                 f"extremes=no is about 0 and 100 per cent of a whole, and a {self.kind} like this may be of something "
                 "else; name the whole (over=sex, per=n), or leave it out"
@@ -192,12 +193,6 @@ class Statistic(Copied):
     def constant(self) -> Fraction | None:
         """The number below the line, None where figures are there."""
         return Fraction(self.per) if re.fullmatch(r"[0-9]+(\.[0-9]+)?", self.per) else None
-
-    @property
-    def _of_a_whole(self) -> bool:
-        """Whether it is a percentage of something that it is a part of."""
-        whole = self.constant is None and not any(self.over.values()) and not (self.per and self.over)
-        return self.kind == "cumulative" or (self.kind == "percentage" and whole)
 
     @property
     def is_share(self) -> bool:
@@ -224,7 +219,7 @@ class Statistic(Copied):
     def of_text(cls, text: str) -> Statistic:
         """Return the statistic that a text defines: ``percentage, over=sex, rounding=down``."""
         kind, *rest = (item.strip() for item in text.split(","))
-        given: dict[str, Any] = {"kind": kind}
+        given = {"kind": kind}
         for item in rest:
             key, equals, value = (part.strip() for part in item.partition("="))
             if not equals or not value:
@@ -233,7 +228,7 @@ class Statistic(Copied):
         return cls.of_data(given)
 
     @classmethod
-    def of_data(cls, data: Mapping[str, Any]) -> Statistic:
+    def of_data(cls, data: JsonObject) -> Statistic:
         """Return the statistic that plain data define, numbers and lists as texts or as they are."""
         given = dict(data)
         if "range" in given:
@@ -263,7 +258,8 @@ class Statistic(Copied):
             raise RequestError(
                 f"times, decimals and unit of a statistic are integers; {dict(data)} has others"
             ) from None
-        return cls(**{key: value if key in ("over", "share") else _plain(value) for key, value in given.items()})
+        given |= {key: value.strip() for key, value in given.items() if isinstance(value, str)}
+        return cls(**given)
 
     def ratio(self, above: int, below: int | None, decimals: int) -> Fraction | None:
         """Return the statistic of figures in units of their last decimal; None where it is not defined."""
@@ -293,7 +289,7 @@ class Statistic(Copied):
 
     def to_dict(self) -> dict[str, Json]:
         """Return what is said, as plain data."""
-        said: dict[str, Any] = {}
+        said: dict[str, Json] = {}
         for item in fields(self):
             value = getattr(self, item.name)
             if item.name == "over":
@@ -341,15 +337,9 @@ class Statistic(Copied):
         made += ", made of published figures" if self.made_of == "figures" else ""
         return text + rounding.get(self.rounding, f", rounded {self.rounding}") + made
 
-    __repr__ = __str__
-
-
-def _plain(value: object) -> Any:
-    return value.strip() if isinstance(value, str) else value
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class StatisticColumn(Copied):
+class StatisticColumn(Copied, Readable):
     """The statistics of one kind beside a table: a row for each that is shown, with its cell.
 
     ``codes`` are those of the table's labels. ``values`` are in units of the last decimal; ``printed`` says to how many
@@ -383,17 +373,13 @@ class StatisticColumn(Copied):
                 f"{self.name} is {odd / 10**self.decimals:g}, no multiple of {self.statistic.step} units of its last "
                 "decimal; correct one of them (step=)"
             )
-        if share and ((self.values < 0) | (self.values > share)).any() and not self._may_exceed:
-            wrong = int(self.values[(self.values < 0) | (self.values > share)][0])
+        wrong = (self.values < 0) | (self.values > share)
+        # Figures below the line that are another cell's need not contain those above it.
+        if share and wrong.any() and not any(self.statistic.over.values()):
             raise DataError(
-                f"{self.name} is {wrong / 10**self.decimals:g}, which is not a share of a whole; where it is a "
-                "ratio, say so (ratio, times=100)"
+                f"{self.name} is {int(self.values[wrong][0]) / 10**self.decimals:g}, which is not a share of a whole; "
+                "where it is a ratio, say so (ratio, times=100)"
             )
-
-    @property
-    def _may_exceed(self) -> bool:
-        """Whether the figures below the line need not contain those above it."""
-        return bool(self.statistic.over and any(self.statistic.over.values()))
 
     @property
     def admitted(self) -> Admitted:
@@ -417,7 +403,7 @@ class StatisticColumn(Copied):
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> StatisticColumn:
+    def from_dict(cls, data: JsonObject) -> StatisticColumn:
         """Return what :meth:`to_dict` wrote."""
         values, statistic = np.array(data["values"], np.int64), Statistic.of_data(data["statistic"])
         codes = np.array(data["codes"], np.int64).reshape(-1, values.size).T
@@ -434,8 +420,6 @@ class StatisticColumn(Copied):
 
     def __str__(self) -> str:
         return f"{self.name}: {self.statistic}, {len(self):,} shown"
-
-    __repr__ = __str__
 
 
 Definitions: TypeAlias = Mapping[str, object] | Sequence[str] | None

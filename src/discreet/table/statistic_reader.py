@@ -138,13 +138,11 @@ def taken_out(
     aside = dict.fromkeys([*own, *measures, *(column for several in beside.values() for column in several)])
     plain = arrow.select([name for name in names if name not in aside])
     if beside:
-        plain, beside = _named_alike(plain, beside, keys)
+        plain = _named_alike(plain, beside, keys)
     return StatisticTexts(plain, {name: arrow[name] for name in aside}, beside)
 
 
-def _named_alike(
-    plain: pa.Table, beside: Mapping[str, Mapping[str, str]], keys: Sequence[str]
-) -> tuple[pa.Table, dict[str, dict[str, str]]]:
+def _named_alike(plain: pa.Table, beside: Mapping[str, Mapping[str, str]], keys: Sequence[str]) -> pa.Table:
     """Name columns of figures by the category of the statistics beside them: ``men n`` beside ``men %`` is ``men``."""
     names = [str(name) for name in plain.column_names]
     called = {name: name for name in names}
@@ -157,7 +155,7 @@ def _named_alike(
                     "one: rename the columns"
                 )
             called[own[0]] = category
-    return plain.rename_columns([called[name] for name in names]), {name: dict(one) for name, one in beside.items()}
+    return plain.rename_columns([called[name] for name in names])
 
 
 def split_brackets(texts: Texts, marks: Sequence[str]) -> tuple[Texts, Texts]:

@@ -59,6 +59,10 @@ class _Terms(NamedTuple):
     variable: IntArray
     factor: IntArray
 
+    def with_(self, other: _Terms) -> _Terms:
+        """Return these multiples and others."""
+        return _Terms(*(np.concatenate(both) for both in zip(self, other, strict=True)))
+
     def times(self, by: IntArray | int) -> _Terms:
         """Return multiples; every entry may have its own."""
         return self._replace(factor=self.factor * (by if isinstance(by, int) else by[self.entry]))
@@ -214,9 +218,16 @@ class MeasuredPositions:
             if statistic.linear:
                 found.append(self._printed(part, column, number))
             if statistic.constant is None and (statistic.threshold or statistic.kind in RATIOS):
-                found.append(self._line(part, column, number))
+                # The value below the line is not 0 and reaches the threshold of publication; once per figure.
+                figures, first = np.unique(self.below(part, column).variable, return_index=True)
+                once = np.ones(figures.size, np.int64)
+                terms, least = _Terms(np.arange(figures.size), figures, once), statistic.threshold * 10**self.decimals
+                found.append(_Stated.of(terms, once * max(least, 1), number)._replace(row=first))
             if not statistic.extremes:
-                found += self._amid(part, column)
+                # Every entry is of some, and not of all: 0 and 100 per cent are not published.
+                above, below = self.above(part, column), self.below(part, column)
+                once = np.ones(len(column), np.int64)
+                found += [_Stated.of(terms, once, -1) for terms in (above, below.with_(above.times(-1)))]
         shares = {
             (self.measure(part, statistic.of), self.measure(part, statistic.per))
             for part, _, statistic in self._every()
@@ -235,8 +246,7 @@ class MeasuredPositions:
         above, constant = self.above(part, column), statistic.constant
         finer = 10**statistic.unit if statistic.of_values else 10**self.decimals
         if statistic.kind == "difference":
-            other = self.below(part, column).times(-1)
-            above = _Terms(*(np.concatenate(both) for both in zip(above, other, strict=True)))
+            above = above.with_(self.below(part, column).times(-1))
             below, by, fixed = None, 1, finer
         elif constant is not None:
             if constant <= 0:
@@ -244,28 +254,19 @@ class MeasuredPositions:
             below, by, fixed = None, constant.denominator, constant.numerator * finer
         else:
             below, by, fixed = self.below(part, column), 1 if statistic.of_values else finer, 0
-        _check_size(column, [statistic.times * per * by, *(int(np.abs(end).max()) + shift for end in ends[:2])], finer)
+        factors = [statistic.times * per * by, *(int(np.abs(end).max()) + shift for end in ends[:2])]
+        if max(factors) * finer >= LARGEST / 2**20:
+            raise LimitError(
+                f"{column.name} has {column.decimals} decimals and is multiplied by {statistic.times}: its equations "
+                "do not fit into 64 bits; round it, or give smaller units"
+            )
         sides = []
         for sign, end, open_ in ((1, ends.low, ends.open_low), (-1, ends.high, ends.open_high)):
             terms = above.times(sign * statistic.times * per * by)
             if below is not None:
-                line = below.times(-sign * (end + shift) * finer)
-                terms = _Terms(*(np.concatenate(both) for both in zip(terms, line, strict=True)))
+                terms = terms.with_(below.times(-sign * (end + shift) * finer))
             sides.append(_Stated.of(terms, open_ + sign * (end + shift) * fixed, number))
         return _joined(sides)
-
-    def _line(self, part: Figures, column: StatisticColumn, number: int) -> _Stated:
-        """Return that the value below the line is not 0 and reaches the threshold of publication; once per figure."""
-        figures, first = np.unique(self.below(part, column).variable, return_index=True)
-        once = np.ones(figures.size, np.int64)
-        least = once * max(column.statistic.threshold * 10**self.decimals, 1)
-        return _Stated.of(_Terms(np.arange(figures.size), figures, once), least, number)._replace(row=first)
-
-    def _amid(self, part: Figures, column: StatisticColumn) -> list[_Stated]:
-        """Return that every entry is of some, and not of all: 0 and 100 per cent are not published."""
-        above, below = self.above(part, column), self.below(part, column)
-        rest = _Terms(*(np.concatenate(both) for both in zip(below, above.times(-1), strict=True)))
-        return [_Stated.of(terms, np.ones(len(column), np.int64), -1) for terms in (above, rest)]
 
     def _part_of(self, part: int, whole: int) -> _Stated:
         """Return that one measure is a part of another in every cell."""
@@ -350,11 +351,3 @@ def _gathered(several: Sequence[_Stated]) -> Inequalities:
 def _cell(part: Figures, column: StatisticColumn, row: int) -> str:
     pairs = zip(part.labels.items(), column.codes[row].tolist(), strict=True)
     return ", ".join(f"{name}={labels[code]}" for (name, labels), code in pairs)
-
-
-def _check_size(column: StatisticColumn, factors: Sequence[int], finer: int) -> None:
-    if max(factors) * finer >= LARGEST / 2**20:
-        raise LimitError(
-            f"{column.name} has {column.decimals} decimals and is multiplied by {column.statistic.times}: its "
-            "equations do not fit into 64 bits; round it, or give smaller units"
-        )

@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 
 from discreet.core.errors import RequestError
-from discreet.core.files import write_text
 from discreet.table.figures import Figures, decimal_texts
 from discreet.table.kinds import Marked
 
@@ -69,17 +68,9 @@ def tab_files(part: Figures, file: Path, about: Mapping[str, object]) -> list[tu
     return [*found, (file.with_suffix(".rda"), rda_text(SEPARATOR, dimensions, columns)), (file, rows)]
 
 
-def write_tab_files(found: Sequence[tuple[Path, str]]) -> Path:
-    """Write the files, and return the ``.tab`` file."""
-    for path, text in found:
-        write_text(path, text)
-    return found[-1][0]
-
-
 def _refuse(part: Figures, about: Mapping[str, object]) -> None:
     """Refuse a release of which a ``.tab`` file would say something else, or less."""
-    for i in np.unique(part.kind).tolist():
-        kind = part.kinds[i]
+    for kind in part.used:
         if not kind.exact and kind != Marked(least=1):
             raise RequestError(f"a .tab file cannot say that figures are {kind.phrase}; write .csv, .xlsx or .parquet")
     if about["trial"]:

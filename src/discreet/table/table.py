@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError
-from discreet.core.text import columns, html_table
+from discreet.core.text import Readable, columns, html_table
 from discreet.table.counts import whole_counts
 from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Dimension, grid_of
@@ -25,7 +25,7 @@ Label = TypeVar("Label")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Table(Frequencies):
+class Table(Frequencies, Readable):
     """A frequency table of any number of dimensions; immutable.
 
     Only non-empty cells are stored, as sorted positions in row-major order (the last dimension runs fastest)
@@ -131,9 +131,12 @@ class Table(Frequencies):
         >>> Table.from_frame(long).to_array().tolist()
         [[3, 1], [0, 2]]
         """
-        from discreet.table.frames import frequencies_from_frame
+        from discreet.table.frames import frequencies_from_arrow, plain_columns
+        from discreet.table.roles import FIGURES
 
-        return cls.of(frequencies_from_frame(frame, **reading))
+        count, layout = reading.get("count", FIGURES[0]), reading.get("layout", "auto")
+        arrow, reading["layout"] = plain_columns(frame, count, layout, reading.get("dimensions"))
+        return cls.of(frequencies_from_arrow(arrow, lambda row: f"row {row}", **reading))
 
     def with_structural_zeros(self, combinations: object, **text: Unpack[TextOptions]) -> Table:
         """Declare combinations impossible.
@@ -214,8 +217,6 @@ class Table(Frequencies):
 
     def __str__(self) -> str:
         return f"{self.headline}\n{columns(*self._preview())}"
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return html_table(*self._preview(), caption=self.headline)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import DataError, LimitError, RequestError, nearest, require
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, NumberArray, first_true
-from discreet.core.text import columns, html_table
+from discreet.core.text import Readable, columns, html_table
 from discreet.table.axis import Axis
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import Dimension, Grid, OnGrid, add_up, locate, recode
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Tabulation(OnGrid, Frozen):
+class Tabulation(OnGrid, Frozen, Readable):
     """The cells of every margin wanted, as columns: counts, sums, and the largest contributions to each.
 
     ``cells`` are sorted positions, row-major over the nodes of the axes, of the cells that hold records; position 0 is
@@ -64,6 +65,16 @@ class Tabulation(OnGrid, Frozen):
         self._check(figures, signed=names)
         for kind, level in self.levels.items():
             self._check(level.columns(kind, names))
+
+    @cached_property
+    def places_of_respondents(self) -> tuple[tuple[IntArray, BoolArray], ...]:
+        """The code of every entry of the respondents along each axis, in few bytes, and which codes occur."""
+        assert self.respondents is not None
+        found = zip(self.axes, self.grid.decode(self.respondents.cell), strict=True)
+        return tuple(
+            (code.astype(np.min_scalar_type(len(axis))), np.bincount(code, minlength=len(axis)) > 0)
+            for axis, code in found
+        )
 
     def _check(self, figures: Columns, signed: Sequence[str] = ()) -> None:
         """Refuse columns without one figure per cell, and figures that no rule can judge."""
@@ -359,8 +370,6 @@ class Tabulation(OnGrid, Frozen):
 
     def __str__(self) -> str:
         return f"{self.headline}\n{columns(*self.preview())}"
-
-    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return html_table(*self.preview(), caption=self.headline)

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 CHUNK = 30_000
 """The most characters of a note in one cell; a cell holds 32,767."""
 MOST_ROWS, MOST_COLUMNS, LONGEST = 2**20, 2**14, 32_000
+"""The rows and columns that a sheet has, and the characters of a text, of which a cell holds 32,767."""
 Lines: TypeAlias = list[list[object]]
 HEAD = 4
 """The row in which the header of a table begins."""
@@ -152,9 +153,14 @@ class WorkbookSheet:
                 f"{part.name} takes {len(down):,} rows and {wide:,} columns, more than a sheet has; name other "
                 "dimensions that run across (columns), or write .csv"
             )
-        heads = [self._header(level, across, texts) for level in range(len(self.columns))]
+        heads: Lines = []
+        for level, name in enumerate(self.columns):
+            last = level == len(self.columns) - 1
+            begin = list(self.rows) if last else [""] * (len(self.rows) - 1) + ([name] if self.rows else [])
+            labels = [texts[name][codes[level]] for codes in across]
+            heads.append([*begin, *(one for label in labels for one in (label, *self.beside))])
         lines: Lines = heads or [[*self.rows, part.figure, *self.beside]]
-        first, entries = len(lines), [a + b for a, b in zip(self._others(), self._statistics(), strict=True)]
+        first, entries = len(lines), self._statistics()
         for codes in down:
             begin = [texts[name][code] for name, code in zip(self.rows, codes, strict=True)]
             lines.append([*begin, *([None] * (wide - len(begin)))])
@@ -163,15 +169,9 @@ class WorkbookSheet:
             line[column], flag = self._cell(row)
             if flag and self.flagged:
                 line[column + 1] = flag
-            line[column + 1 + self.flagged : column + step] = entries[row]
+            others = [self.unpublished if one.hidden[row] else _number(one, row) for one in self.measures]
+            line[column + 1 + self.flagged : column + step] = [*others, *entries[row]]
         return lines
-
-    def _others(self) -> Lines:
-        """Return what stands for the other measures of every figure."""
-        return [
-            [self.unpublished if one.hidden[row] else _number(one, row) for one in self.measures]
-            for row in range(len(self.part))
-        ]
 
     def _statistics(self) -> Lines:
         """Return what stands for the statistics of every figure."""
@@ -182,15 +182,6 @@ class WorkbookSheet:
                 text = column.text(i).rstrip("%")
                 entries[place[tuple(codes)]][k] = text if decimals is None else ShownStatistic(float(text), decimals)
         return entries
-
-    def _header(
-        self, level: int, across: Sequence[tuple[int, ...]], texts: Mapping[str, Sequence[str]]
-    ) -> list[object]:
-        name = self.columns[level]
-        last = level == len(self.columns) - 1
-        begin = list(self.rows) if last else [""] * (len(self.rows) - 1) + ([name] if self.rows else [])
-        labels = [texts[name][codes[level]] for codes in across]
-        return [*begin, *(one for label in labels for one in (label, *self.beside))]
 
     def _cell(self, row: int) -> tuple[object, str]:
         """Return what stands for a figure, and the symbol beside it."""
@@ -244,11 +235,16 @@ def workbook(
     told: Lines = []
     for sheet, note in zip(sheets, notes, strict=True):
         lines = sheet.lines()
-        head: Lines = [[f"{sheet.title}: {_name(sheet, sheets)}"], [_subtitle(sheet)], [_reading(sheet)]]
+        about = f"{sheet.part.figure} by {', '.join(sheet.part.names)}"
+        empty = "nobody is in it" if sheet.part.absent == "empty" else "it is not published"
+        head: Lines = [
+            [f"{sheet.title}: {_name(sheet, sheets)}"],
+            [f"{about}; {style.period}" if style.period else about],
+            [f"One table; a blank cell means that {empty}. Symbols and notes are below the table."],
+        ]
         last = range(HEAD, HEAD + max(len(sheet.columns), 1))
-        legend: Lines = [[]]
-        legend += [[text] for text in _legend(sheet, style)]
-        page = book.add(sheet.title, [*head, *lines, *legend], bold=(1, *last), decimals=sheet.part.decimals)
+        legend: Lines = [[text] for text in _legend(sheet, style)]
+        page = book.add(sheet.title, [*head, *lines, [], *legend], bold=(1, *last), decimals=sheet.part.decimals)
         page.freeze_panes = page.cell(last.stop, len(sheet.rows) + 1)
         text = json.dumps({**note, "place": sheet.place()}, default=plain_item)
         chunks = [text[i : i + CHUNK] for i in range(0, len(text), CHUNK)]
@@ -260,16 +256,6 @@ def workbook(
 
 def _name(sheet: WorkbookSheet, sheets: Sequence[WorkbookSheet]) -> str:
     return sheet.style.title if sheet.style.title and len(sheets) == 1 else sheet.part.name
-
-
-def _subtitle(sheet: WorkbookSheet) -> str:
-    begin = f"{sheet.part.figure} by {', '.join(sheet.part.names)}"
-    return f"{begin}; {sheet.style.period}" if sheet.style.period else begin
-
-
-def _reading(sheet: WorkbookSheet) -> str:
-    empty = "nobody is in it" if sheet.part.absent == "empty" else "it is not published"
-    return f"One table; a blank cell means that {empty}. Symbols and notes are below the table."
 
 
 def _cover(sheets: Sequence[WorkbookSheet], notes: Sequence[Mapping[str, object]], style: Presentation) -> Lines:

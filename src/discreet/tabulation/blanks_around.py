@@ -7,11 +7,10 @@ padded to one length differ in more than blanks, and are left as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from discreet.core.errors import DataError
 from discreet.table.arrow_files import BLANKS
-from discreet.tabulation.plan import Key
 from discreet.tabulation.spec import TableSpec
 
 
@@ -32,13 +31,6 @@ two; leave blanks around entries out of the records
                 f"{shown}: column {column!r} has {other!r} and {entry!r}, which differ in blanks alone and would be "
                 "two; leave blanks around entries out of the records"
             )
-
-
-def refuse_padded_codes(shown: str, spec: TableSpec, labels: Sequence[Sequence[Key]]) -> None:
-    """Refuse the codes of dimensions likewise."""
-    for dimension, keys in zip(spec.dimensions, labels, strict=True):
-        for j, column in enumerate(dimension.columns):
-            refuse_padded(shown, column, (key[j] for key in keys))
 
 
 def units(spec: TableSpec) -> list[str]:

@@ -39,13 +39,6 @@ class EngineSession(AbstractContextManager["EngineSession"], Protocol):
     def __init__(self, source: Source, spec: TableSpec, run: Run) -> None:
         """Check the records against the specification, and get ready."""
 
-    @classmethod
-    def open(
-        cls, source: Source, spec: TableSpec, *, memory: str, workers: int | None, progress: Progress | None
-    ) -> EngineSession:
-        """Make a session: a class of sessions is an engine."""
-        return cls(source, spec, Run(memory, workers, progress))
-
     def __exit__(self, *_: object) -> None:
         """Close the session."""
         self.close()
@@ -72,18 +65,7 @@ class EngineSession(AbstractContextManager["EngineSession"], Protocol):
         """
 
 
-class Engine(Protocol):
-    """Makes sessions."""
-
-    name: str
-
-    def open(
-        self, source: Source, spec: TableSpec, *, memory: str, workers: int | None, progress: Progress | None
-    ) -> EngineSession:
-        """Check the records against the specification, and get ready."""
-
-
-ENGINES: Registry[Engine] = Registry(
+ENGINES: Registry[type[EngineSession]] = Registry(
     "discreet.engines",
     "engine",
     {
@@ -92,7 +74,7 @@ ENGINES: Registry[Engine] = Registry(
         "reference": "discreet.tabulation.engines.reference:ReferenceSession",
     },
 )
-"""The engines by name; other packages add theirs through the entry points ``discreet.engines``."""
+"""The engines by name: classes of sessions. Others add theirs through the entry points ``discreet.engines``."""
 
 
 def check_columns(source: Source, spec: TableSpec, names: Sequence[str]) -> None:

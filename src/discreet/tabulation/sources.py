@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import glob
 from collections.abc import Iterable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from discreet.core.errors import DataError, RequestError
-from discreet.table.arrow_files import CsvText, Frame, decoded, line_of, numbered_rows, plain_encoding
+from discreet.table.arrow_files import CsvText, Frame
 
 Kind: TypeAlias = Literal["csv", "parquet", "arrow", "database", "relation", "spark"]
 KINDS: dict[str, Kind] = {
@@ -75,11 +74,21 @@ def source_of(
         kind = kinds.pop()
         assert kind is not None
         if kind == "database":
-            return Source(kind, paths, query=_selection(paths, table, query))
+            if len(paths) > 1:
+                raise RequestError("records come from one database at a time; name one")
+            if (table is None) == (query is None):
+                named = "name a table (table=, --table) or a query (query=, --query)"
+                raise RequestError(f"{paths[0]} is a database: {named}")
+            return Source(kind, paths, query=query if query is not None else f'SELECT * FROM "{table}"')
         if table is not None or query is not None:
             raise RequestError(f"{paths[0]} is not a database; table and query belong to a .duckdb file")
         for path in paths:
-            _check_readable(path)
+            try:
+                with path.open("rb") as stream:
+                    if not stream.read(HEAD).strip():
+                        raise DataError(f"{path} is empty; there is nothing to tabulate")
+            except OSError as error:
+                raise RequestError(f"{path} cannot be read ({error.strerror}); check its permissions") from None
         return Source(kind, paths, encoding=encoding, delimiter=delimiter, decimal=decimal)
     home = type(records).__module__.split(".")[0]
     if home == "pyspark":
@@ -110,23 +119,6 @@ def _files(given: Sequence[str | Path]) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _selection(paths: tuple[Path, ...], table: str | None, query: str | None) -> str:
-    if len(paths) > 1:
-        raise RequestError("records come from one database at a time; name one")
-    if (table is None) == (query is None):
-        raise RequestError(f"{paths[0]} is a database: name a table (table=, --table) or a query (query=, --query)")
-    return query if query is not None else f'SELECT * FROM "{table}"'
-
-
-def _check_readable(path: Path) -> None:
-    try:
-        with path.open("rb") as stream:
-            if not stream.read(HEAD).strip():
-                raise DataError(f"{path} is empty; there is nothing to tabulate")
-    except OSError as error:
-        raise RequestError(f"{path} cannot be read ({error.strerror}); check its permissions") from None
-
-
 # --- CSV --------------------------------------------------------------------------------------------------
 
 
@@ -153,19 +145,3 @@ def columns_of(records: object, *, encoding: str = "utf-8", delimiter: str | Non
     import pyarrow.parquet as pq
 
     return list(pq.read_schema(source.paths[0]).names)
-
-
-def utf8_copy(path: Path, encoding: str, target: Path) -> Path:
-    """Check that a whole file is in the stated encoding; return it, or a copy in UTF-8 if that is another one."""
-    plain = plain_encoding(encoding) != encoding
-    with path.open("rb") as stream, nullcontext() if plain else target.open("wb") as copy:
-        for text in decoded(iter(lambda: stream.read(1 << 24), b""), path, encoding):
-            if copy is not None:
-                copy.write(text.encode())
-    return path if plain else target
-
-
-def csv_line(path: Path, encoding: str, separator: str, row: int) -> int:
-    """Return the line on which a row of a CSV file begins; rows count from 0 and leave out empty lines."""
-    with path.open(encoding=plain_encoding(encoding), newline="") as stream:
-        return line_of(numbered_rows(stream, path, separator), row)

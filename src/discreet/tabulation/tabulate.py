@@ -16,8 +16,8 @@ from discreet.table.counts import numpy_from_arrow
 from discreet.table.hierarchy import TOTAL, Hierarchy, Prefixes
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Respondents, respondents_of
-from discreet.tabulation.blanks_around import refuse_padded_codes
-from discreet.tabulation.engine import ENGINES
+from discreet.tabulation.blanks_around import refuse_padded
+from discreet.tabulation.engine import ENGINES, Run
 from discreet.tabulation.plan import Plan, make_plan
 from discreet.tabulation.sources import Source, source_of
 from discreet.tabulation.spec import (
@@ -163,11 +163,13 @@ def _tabulated(records: Any, by: TableSpec | By, options: dict[str, Any]) -> tup
         spec = _specification(by, **options)
     source = records if isinstance(records, Source) else source_of(records, **reading)
     chosen = ENGINES[engine or ("spark" if source.kind == "spark" else "duckdb")]
-    with chosen.open(source, spec, **run) as session:
+    with chosen(source, spec, Run(**run)) as session:
         labels = session.labels()
         if not labels[0]:
             raise DataError(f"{source.shown}: there are no records to tabulate; check the file, and what was left out")
-        refuse_padded_codes(source.shown, spec, labels)
+        for dimension, keys in zip(spec.dimensions, labels, strict=True):
+            for j, column in enumerate(dimension.columns):
+                refuse_padded(source.shown, column, (key[j] for key in keys))
         plan = make_plan(spec, labels, session.place)
         columns = session.cells(plan)
         named = session.respondents(plan) if spec.contributor is not None else None

@@ -47,11 +47,11 @@ class BayesTest(Result):
         accept, reject = self.c * (1.0 - q), self.b * q
         if self.unique[index]:
             return (
-                f"taken for a population unique: Q = {brief(q)} is not below c/(b+c) = {self.threshold:.4g}; taking it "
+                f"taken for a population unique: Q {_equal(q)} is not below c/(b+c) = {self.threshold:.4g}; taking it "
                 f"for one costs {brief(accept)} on average, taking it for safe {brief(reject)}"
             )
         return (
-            f"not taken for a population unique: Q = {brief(q)} is below c/(b+c) = {self.threshold:.4g}; taking it for "
+            f"not taken for a population unique: Q {_equal(q)} is below c/(b+c) = {self.threshold:.4g}; taking it for "
             f"safe costs {brief(reject)} on average, taking it for a population unique {brief(accept)}"
         )
 
@@ -101,3 +101,9 @@ def bayes_test(posterior: Posterior, *, b: float = 1.0, c: float = 1.0) -> Bayes
     threshold = c / (b + c)
     cells, q = posterior.sample.unique_cells, posterior.q
     return BayesTest(posterior.prior.name, float(b), float(c), threshold, cells, q, ~(q < threshold))
+
+
+def _equal(value: float) -> str:
+    """Return what a value equals, or is below."""
+    told = brief(value)
+    return told if told.startswith("<") else f"= {told}"

@@ -80,7 +80,12 @@ class CountBounds:
         lowest = np.asarray(event.low, np.int64)
         highest = np.asarray(UNBOUNDED if event.high is None else event.high, np.int64)
         if event.cells is None:
-            weight, count = _empty_weights(sample, base)
+            weight, count = np.atleast_1d(np.asarray(base.weights)), np.array([sample.empty], np.int64)
+            if not base.symmetric:
+                empty = np.ones(sample.size, bool)
+                empty[sample.cells] = empty[sample.impossible] = False
+                weight, times = np.unique(weight[empty], return_counts=True)
+                count = times.astype(np.int64)
             shape = np.ones(weight.size, np.int64)
             return cls(low + lowest, np.minimum(high, highest), weight, lowest * shape, highest * shape, count)
         cells = event.cells
@@ -123,17 +128,6 @@ class CountBounds:
             np.concatenate([counted, np.zeros(self.empty_low.size, bool)]),
             np.concatenate([np.ones(self.low.size, np.int64), self.empty_count]),
         )
-
-
-def _empty_weights(sample: Sample, base: UrnPrior) -> tuple[FloatArray, IntArray]:
-    """The prior weights of the empty cells that can occur, and how many have each."""
-    if isinstance(base.weights, float):
-        return np.array([base.weights]), np.array([sample.empty], np.int64)
-    empty = np.ones(sample.size, bool)
-    empty[sample.cells] = False
-    empty[sample.impossible] = False
-    weight, count = np.unique(base.weights[empty], return_counts=True)
-    return weight, count.astype(np.int64)
 
 
 def distinct(*columns: npt.NDArray[np.generic]) -> tuple[IntArray, IntArray]:

@@ -79,7 +79,9 @@ def restricted_law(urn: Urn, groups: Sequence[CellGroup], *, counting: bool = Tr
     kept: list[CellGroup] = []
     settled = 0
     for given in groups:
-        group = replace(given, low=max(given.low, 0), high=_bound(given, m))
+        high = given.high if given.high is not None and given.high < m else None
+        # A lower bound above 1 needs a finite sum, and so an upper bound too.
+        group = replace(given, low=max(given.low, 0), high=m if high is None and given.low > 1 else high)
         if group.count == 0:
             continue
         if group.low > m or (group.high is not None and group.high < group.low):
@@ -96,15 +98,7 @@ def restricted_law(urn: Urn, groups: Sequence[CellGroup], *, counting: bool = Tr
     if not kept:
         return UntouchedLaw(0.0, settled, np.ones(1))
     law = _Convolution.prepare(urn, kept)
-    if law is None:
-        return NEVER
-    return law.solve(settled, counting)
-
-
-def _bound(group: CellGroup, balls: int) -> int | None:
-    """The upper bound if it can bind; a lower bound above 1 needs a finite sum, and so an upper bound too."""
-    high = group.high if group.high is not None and group.high < balls else None
-    return balls if high is None and group.low > 1 else high
+    return NEVER if law is None else law.solve(settled, counting)
 
 
 @dataclass(frozen=True)
@@ -272,7 +266,12 @@ class _Convolution:
 
     def solve(self, settled: int, counting: bool) -> UntouchedLaw:
         """Read off the coefficients and scale them by the unrestricted law."""
-        period = self._period()
+        # The spacing of aliases: farther out, the sum of the counts has negligible probability.
+        heavy = self.urn.reinforced and not self.circle.bounded
+        span = 12.0 * np.sqrt(self.spread) + 48.0 * ((-1.0 / self.circle.log_t if heavy else 1.0) + 1.0)
+        if self.circle.bounded:
+            span = min(span, float(sum(part.group.count * (part.group.high or 0) for part in self.parts)))
+        period = int(np.ceil(span)) + 1
         angle, phase = self._nodes(period)
         change = self.circle.change(angle)
         fixed: ComplexArray = self.rest * change - 1j * phase
@@ -295,21 +294,19 @@ class _Convolution:
         start, pmf = _count(fixed, free)
         return UntouchedLaw(log_probability, start + settled, pmf)
 
-    def _period(self) -> int:
-        """The spacing of aliases: farther out, the sum of the counts has negligible probability."""
-        heavy = self.urn.reinforced and not self.circle.bounded
-        tail = -1.0 / self.circle.log_t if heavy else 1.0
-        span = 12.0 * np.sqrt(self.spread) + 48.0 * (tail + 1.0)
-        if self.circle.bounded:
-            span = min(span, float(sum(part.group.count * (part.group.high or 0) for part in self.parts)))
-        return int(np.ceil(span)) + 1
-
     def _nodes(self, period: int) -> tuple[FloatArray, FloatArray]:
         """Angles of the circle that matter, in order around 0, and M times them, reduced exactly."""
         half = period // 2
         if half > 2048:
             grid = 2.0 * np.pi / period * np.geomspace(1.0, half, 800)
-            alive = np.flatnonzero(self._envelope(grid) > _NEGLIGIBLE)
+            change = self.circle.change(grid)
+            # An upper bound of the log-modulus of the integrand, whatever y on the unit circle.
+            bound: FloatArray = self.rest * change.real
+            for part in self.parts:
+                q = part.untouched(self.circle)
+                modulus = np.abs(1.0 + part.along(self.circle, change, grid) - q) + q
+                bound = bound + part.group.count * np.log(np.maximum(modulus, 1e-300))
+            alive = np.flatnonzero(bound > _NEGLIGIBLE)
             last = grid[min(int(alive[-1]) + 1, grid.size - 1)] if alive.size else grid[0]
             half = min(half, int(np.ceil(last * period / (2.0 * np.pi))))
         if half > BUDGET // 40:
@@ -317,16 +314,6 @@ class _Convolution:
         k = np.arange(-half, half + 1) if 2 * half + 1 <= period else np.arange(-half, half)
         turns = (k * (self.urn.balls % period)) % period
         return 2.0 * np.pi * k / period, 2.0 * np.pi * turns / period
-
-    def _envelope(self, angle: FloatArray) -> FloatArray:
-        """An upper bound of the log-modulus of the integrand, whatever y on the unit circle."""
-        change = self.circle.change(angle)
-        bound: FloatArray = self.rest * change.real
-        for part in self.parts:
-            q = part.untouched(self.circle)
-            modulus = np.abs(1.0 + part.along(self.circle, change, angle) - q) + q
-            bound = bound + part.group.count * np.log(np.maximum(modulus, 1e-300))
-        return bound
 
 
 @dataclass(frozen=True)

@@ -58,19 +58,22 @@ class DrawnPosterior(Posterior):
         made = cls(sample, prior, urn, weights, bounds, (1.0, 1.0), 0.5, 0.0, draws, root)
         if not isinstance(prior, Mixture):
             return made
-        gamma = (prior.gamma, 1.0 - prior.gamma)
-        gammas = gamma if prior.event.inside else gamma[::-1]
-        share = made._prior_share(base)
-        for weight, part in zip(gammas, (share, 1.0 - share), strict=True):
-            if weight > 0 and part * draws < 1:
+        both = (prior.gamma, 1.0 - prior.gamma)
+        gammas = both if prior.event.inside else both[::-1]
+        # The share of populations drawn from the base prior that lie within the bounds.
+        weight, low, high = _apart(bounds.before(sample, base), bounds.bounded)
+        batches = base.before(sample).draw(weight, draws, made._stream(0))
+        share = sum(int(((rows >= low) & (rows <= high)).all(axis=1).sum()) for rows in batches) / draws
+        for gamma, part in zip(gammas, (share, 1.0 - share), strict=True):
+            if gamma > 0 and part * draws < 1:
                 raise LimitError(
-                    f"{prior.event.label!r} or its complement carries weight {weight:g}, but none of {draws:,} "
+                    f"{prior.event.label!r} or its complement carries weight {gamma:g}, but none of {draws:,} "
                     f"populations drawn from the {base.name} prior lies there; it is too rare to be drawn"
                 )
         error = float(np.sqrt(share * (1.0 - share) / draws))
         made = cls(sample, prior, urn, weights, bounds, gammas, share, error, draws, root)
-        weigh = made._importance(share)
-        if not any(weigh[0] * inside.any() + weigh[1] * (~inside).any() for inside, _ in made._draw(made._none)):
+        weigh, nobody = made._importance(share), np.zeros(0, np.int64)
+        if not any(weigh[0] * inside.any() + weigh[1] * (~inside).any() for inside, _ in made._draw(nobody)):
             raise RequestError(
                 f"the prior ({prior.name}) gives the data probability zero, as far as {draws:,} draws tell; "
                 "change the event or lower its weight"
@@ -83,8 +86,7 @@ class DrawnPosterior(Posterior):
 
     def estimate(self, count: npt.ArrayLike, cells: npt.ArrayLike | None = None) -> tuple[FloatArray, FloatArray]:
         """Return the estimates of P(F_i = count | f) and their Monte Carlo errors."""
-        chosen = self._cells(cells)
-        further = np.broadcast_to(np.asarray(count, np.int64), chosen.shape) - self.sample.counts[chosen]
+        chosen, further = self._further(count, cells)
         return self._mean(chosen, lambda rows: (rows == further).astype(np.float64))
 
     def untouched(self, counted: Mask) -> UntouchedLaw:
@@ -137,12 +139,6 @@ class DrawnPosterior(Posterior):
             return 1.0, 1.0
         return (inside / share if inside else 0.0), (outside / (1.0 - share) if outside else 0.0)
 
-    def _prior_share(self, base: UrnPrior) -> float:
-        """The share of populations drawn from the base prior that lie within the bounds."""
-        weight, low, high = _apart(self.bounds.before(self.sample, base), self.bounds.bounded)
-        batches = base.before(self.sample).draw(weight, self.draws, self._stream(0))
-        return sum(int(((rows >= low) & (rows <= high)).all(axis=1).sum()) for rows in batches) / self.draws
-
     def _draw(self, cells: IntArray) -> Iterator[tuple[Mask, IntArray]]:
         """Batches of draws after the sample: whether the bounds hold, and the further people in the requested cells."""
         left = self.bounds.after(self.sample, self.weights, np.zeros(self.weights.size, bool))
@@ -156,10 +152,6 @@ class DrawnPosterior(Posterior):
 
     def _stream(self, number: int) -> np.random.Generator:
         return np.random.Generator(np.random.SFC64(np.random.SeedSequence(self.seed.entropy, spawn_key=(number,))))
-
-    @property
-    def _none(self) -> IntArray:
-        return np.zeros(0, np.int64)
 
 
 def _apart(cells: BoundedCells, chosen: IntArray) -> tuple[FloatArray, IntArray, IntArray]:

@@ -112,8 +112,10 @@ class Posterior(Result, ABC):
             rows.append(["Q, each alone in the population", shown])
         return Face(["posterior", f"{self.prior.name} prior"], rows)
 
-    def _cells(self, cells: npt.ArrayLike | None) -> IntArray:
-        return np.arange(self.sample.cells.size) if cells is None else np.atleast_1d(np.asarray(cells, np.int64))
+    def _further(self, count: npt.ArrayLike, cells: npt.ArrayLike | None) -> tuple[IntArray, IntArray]:
+        """Return cells, all by default, and how many people beyond the sample make each of them this large."""
+        chosen = np.arange(self.sample.cells.size) if cells is None else np.atleast_1d(np.asarray(cells, np.int64))
+        return chosen, np.broadcast_to(np.asarray(count, np.int64), chosen.shape) - self.sample.counts[chosen]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -133,8 +135,7 @@ class UrnPosterior(Posterior):
 
     def probability(self, count: npt.ArrayLike, cells: npt.ArrayLike | None = None) -> FloatArray:
         """Return P(F_i = count | f) in closed form."""
-        chosen = self._cells(cells)
-        further = np.broadcast_to(np.asarray(count, np.int64), chosen.shape) - self.sample.counts[chosen]
+        chosen, further = self._further(count, cells)
         weights = self.weights[chosen]
         first, which = distinct(further, weights)
         return np.asarray(np.exp(self.urn.log_pmf(further[first], weights[first]))[which])
@@ -235,8 +236,7 @@ class MixturePosterior(Posterior):
 
     def probability(self, count: npt.ArrayLike, cells: npt.ArrayLike | None = None) -> FloatArray:
         """Return P(F_i = count | f), computed once for equal cells."""
-        chosen = self._cells(cells)
-        further = np.broadcast_to(np.asarray(count, np.int64), chosen.shape) - self.sample.counts[chosen]
+        chosen, further = self._further(count, cells)
         columns = (self.weights, self.bounds.low, self.bounds.high, self.sample.counts)
         first, which = distinct(further, *(column[chosen] for column in columns))
         result = np.zeros(first.size)

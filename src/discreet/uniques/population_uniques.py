@@ -161,22 +161,9 @@ class PopulationUniques(Result):
             "population": self.population,
             "sentence": self.sentence,
             "priors": {name: view.to_dict() for name, view in self.priors.items()},
-            "loglinear": None if self.loglinear is None else self._loglinear(),
+            "loglinear": None if self.loglinear is None else _loglinear_data(self.loglinear),
             "note": self.note,
             "riskiest": [vars(cell) for cell in self.riskiest(top)],
-        }
-
-    def _loglinear(self) -> dict[str, Json]:
-        assert self.loglinear is not None
-        data = self.loglinear.to_dict()
-        chosen = self.loglinear.chosen
-        criteria = {"b1": chosen.b1, "b2": chosen.b2}
-        return {
-            **data,
-            "model": name_of(chosen.model),
-            "margins": data["model"],
-            **{name: criterion.value for name, criterion in criteria.items()},
-            "criteria": {name: criterion.to_dict() for name, criterion in criteria.items()},
         }
 
     def rows(self) -> tuple[list[str], list[list[str]]]:
@@ -226,6 +213,12 @@ class PopulationUniques(Result):
 
     def _repr_html_(self) -> str:
         return super()._repr_html_() + html_table(*self.cell_rows(10))
+
+
+def _loglinear_data(selection: Selection) -> dict[str, Json]:
+    data, chosen = selection.to_dict(), selection.chosen
+    named = {"model": name_of(chosen.model), "margins": data["model"], "b1": chosen.b1.value, "b2": chosen.b2.value}
+    return {**data, **named, "criteria": {"b1": chosen.b1.to_dict(), "b2": chosen.b2.to_dict()}}
 
 
 class UniquesOptions(EstimateOptions, total=False):

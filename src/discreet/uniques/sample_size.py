@@ -195,9 +195,12 @@ class _Plan:
         fewer = np.minimum(n, size)
         values, times = np.unique(self.given.counts, return_counts=True)
         below = np.zeros(n.size)
-        for f, number in zip(values, times, strict=True):
-            # Exactly one of the cell's f people is among n people drawn at random from the table's.
-            below += number * _one_left(int(f), size, fewer)
+        out = size - fewer
+        for f, number in zip(values.tolist(), times, strict=True):
+            # Exactly one of the cell's f people is among n people drawn at random from the table's: the hypergeometric
+            # law is the binomial of the cell times that of the others, given their sum.
+            others = log_binomial(fewer - 1, fewer, out, size - f) - log_binomial(fewer, fewer, out, size)
+            below += number * np.exp(log_binomial(1, fewer, out, f) + others)
         more = np.maximum(n - size, 0)
         above = self.given.uniques * np.exp(self._log_pmf(0, size, 1, more))
         above += self.given.empty * np.exp(self._log_pmf(1, size, 0, more))
@@ -205,14 +208,6 @@ class _Plan:
 
     def tau(self, n: IntArray) -> FloatArray:
         return self.q(n) * self.uniques(n)
-
-
-def _one_left(f: int, size: int, n: IntArray) -> FloatArray:
-    """Probability that n people drawn at random from ``size`` include exactly one of a cell's f people."""
-    out = size - n
-    # The hypergeometric law is the binomial of the cell times that of the others, given their sum.
-    log = log_binomial(1, n, out, f) + log_binomial(n - 1, n, out, size - f) - log_binomial(n, n, out, size)
-    return np.exp(log)
 
 
 def sample_size(
@@ -256,8 +251,8 @@ def _bracket(risk: Callable[[IntArray], FloatArray], bound: float, last: int, ta
     """Sizes between which the risk first reaches the bound."""
     grid = np.arange(1, last + 1)
     if last > 20_000:
-        grid = np.unique(np.concatenate([np.geomspace(1, last, 4000), np.linspace(1, last, 4000), [table]]))
-        grid = np.unique(grid.astype(np.int64))
+        sizes = np.concatenate([np.geomspace(1, last, 4000), np.linspace(1, last, 4000), [table]])
+        grid = np.unique(sizes.astype(np.int64))
     over = np.flatnonzero(risk(grid) >= bound)
     if not over.size:
         return last, last

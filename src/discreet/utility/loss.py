@@ -11,7 +11,7 @@ from typing import cast
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.errors import DataError, RequestError, require
 from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, NumberArray, xlogx
 from discreet.core.text import Face, Result, figure
@@ -60,8 +60,7 @@ def f_divergence(
         if not np.isfinite(values).all() or (values < 0).any() or values.sum() <= 0:
             raise DataError(f"the {which} has negative, missing or no counts; a distribution needs some people")
     if isinstance(divergence, str):
-        if divergence not in DIVERGENCES:
-            raise RequestError(f"there is no divergence {divergence!r}; {nearest(divergence, list(DIVERGENCES))}")
+        require([divergence], DIVERGENCES, "there is no divergence")
         divergence = DIVERGENCES[divergence]
     elif not isinstance(divergence, Divergence):
         divergence = Divergence(divergence)
@@ -221,6 +220,7 @@ def information_loss(table: object, released: object, **reading: object) -> Info
         # A reader guesses the parts of merged categories, like anything else that is not published.
         made = replace(cast(Release, made), inner=None)
     both = pair(original, made)
+    shown = _shown(both, made)
     F, G = both.original, both.released
     away = (F - G).astype(np.float64)
     hellinger = float(hellinger_counts(F, G))
@@ -234,7 +234,10 @@ def information_loss(table: object, released: object, **reading: object) -> Info
         mean_absolute_error=float(np.abs(away).sum() / original.possible),
         mean_squared_error=squared,
         reciprocal_mse=1 / squared if squared > 0 else math.inf,
-        associations=_associations(original, _shown(both, made)),
+        associations=tuple(
+            Association(names, cramers_v(original.margin(*names)), cramers_v(shown.margin(*names)))
+            for names in combinations(original.names, 2)
+        ),
         changed=int(np.count_nonzero(away)),
         cells=original.possible,
     )
@@ -245,10 +248,3 @@ def _shown(both: Pair, released: Table | Release) -> Table:
     if isinstance(released, Release) and released.inner is None:
         return both.table.with_counts(both.cells, np.rint(1000 * both.released).astype(np.int64))
     return published(released).aligned_to(both.table)
-
-
-def _associations(before: Table, after: Table) -> tuple[Association, ...]:
-    return tuple(
-        Association(names, cramers_v(before.margin(*names)), cramers_v(after.margin(*names)))
-        for names in combinations(before.names, 2)
-    )

@@ -97,7 +97,7 @@ class Job:
             "command": self.order.command,
             "state": self.state,
             "progress": {"done": self.done, "total": self.total, "label": self.label},
-            "left": round(passed * (1 - share) / share, 1) if 0 < share < 1 and self.state == "running" else None,
+            "left": round(passed * (1 - share) / share, 1) if 0.1 <= share < 1 and self.state == "running" else None,
             "code": self.code,
             "error": self.error,
         }

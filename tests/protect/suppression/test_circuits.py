@@ -8,8 +8,9 @@ from scipy.optimize import linprog
 from tests.measuring import first_measured
 
 import discreet as dc
-from discreet.core.numerics import FloatArray
+from discreet.core.numerics import FloatArray, IntArray
 from discreet.protect.suppression.circuits import FOUND, NONE, Room, cheapest, workspace
+from discreet.protect.suppression.meeting import DemandColumns, serves
 from discreet.protect.suppression.problem import Problem
 from discreet.rules import Threshold
 
@@ -63,3 +64,38 @@ def test_no_linear_program_finds_a_cheaper_circuit(seed: int) -> None:
             assert float(np.abs(shift) @ price) == pytest.approx(expected)
             np.testing.assert_allclose(p.rows.sums(shift), 0.0, atol=1e-9)
     assert outcomes == {FOUND, NONE}
+
+
+def possible(table: IntArray, to: int, asked: DemandColumns) -> bool:
+    """Say whether a table moves the cell of the only demand far enough one way, as its attacker sees it."""
+    at = asked.known_cell
+    inside = (table[at] >= -asked.known_down) & (table[at] <= asked.known_up)
+    return bool(inside.all() and table[asked.cell[0]] * to >= asked.size[0])
+
+
+def test_a_circuit_serves_whoever_does_not_undo_it() -> None:
+    """Whether a circuit serves a demand, against the tables that the demand's attacker takes to be possible."""
+    served, size, facts = 0, 6, 2
+    for seed in range(400):
+        rng = np.random.default_rng(seed)
+        cells = rng.permutation(size)[:4]
+        moves = rng.choice([-3, -2, -1, 1, 2, 3], cells.size)
+        wanted, way = rng.integers(-1, 2, 2).tolist()
+        asked = DemandColumns(
+            *(np.array([item], np.int64) for item in (rng.integers(size), rng.integers(1, 4), wanted, 1)),
+            np.array([0, 0, facts]),
+            rng.integers(0, size, facts),
+            *rng.integers(0, 4, (2, facts)).astype(np.float64),
+        )
+        place, shift = np.full(size, -1), np.zeros(size, np.int64)
+        place[cells], shift[cells] = np.arange(cells.size), moves
+        turn = int(serves(0, way, moves.astype(np.float64), place, asked))
+        # A circuit stands for tables: one that leads both ways for two.
+        tables = [shift * one for one in ((1, -1) if way == 0 else (way,))]
+        ways = (1, -1) if wanted == 0 else (wanted,)
+        assert (turn != 0) == all(any(possible(table, to, asked) for table in tables) for to in ways), seed
+        if turn:
+            # It is written down as the demand counts: up even where it asks for down.
+            assert all(possible(shift * turn * to, to, asked) for to in ways), seed
+            served += 1
+    assert served > 20

@@ -150,3 +150,23 @@ def test_what_is_not_judged_of_crossings_is_said() -> None:
         assert (f"safe against outsiders only: {crossing_parts.UNPLACED}" in found.sentence) == said
         assert found.to_dict()["audit"] == ("safe against outsiders" if said else "safe")
         assert found.audit.verdict == ("incomplete" if said else "safe")
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_the_largest_part_of_every_crossing_is_that_of_the_records(several: bool) -> None:
+    """Whether or not respondents have several entries, the largest part is that of one respondent added up."""
+    records = firms(3, n=60, categories=3)
+    tables = pairs(records)
+    stated = equations_of([Figures.of_tabulation(one, name=" × ".join(one.names)) for one in tables], asked={})
+    where = crossing_parts.placed(tables, stated.space, None)
+    assert where is not None
+    where = replace(where, unit=np.sort(where.unit // 2)) if several else where
+    crossed = [i for i in range(stated.positions.size) if "Total" not in stated.cell(i).values()]
+    found = where.largest(stated.space, stated.positions[crossed])
+    for i, largest in zip(crossed, found.tolist(), strict=True):
+        parts: dict[int, float] = {}
+        for k, unit in enumerate(where.unit.tolist()):
+            at = {name: stated.space.axes[stated.space.axis(name)].nodes[where.codes[name][k]] for name in "ABC"}
+            if all(at[name] == code for name, code in stated.cell(i).items()):
+                parts[unit] = parts.get(unit, 0) + where.amount[k]
+        assert largest == max(parts.values(), default=0)

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import discreet as dc
-from discreet.protect.suppression.insider_knowledge import knowledge_of
+from discreet.auditing import judging
+from discreet.core.numerics import IntArray
+from discreet.evaluate.audited_suppression import faults, inspect
+from discreet.protect.suppression import suppression
+from discreet.protect.suppression.fast import FastSearch
+from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, knowledge_of
 from discreet.protect.suppression.problem import lay_out
 from discreet.rules import PPercent
 from discreet.table.hierarchy import Hierarchy
@@ -117,3 +123,46 @@ def test_what_everybody_knows_of_other_cells_adds_to_the_own_contribution() -> N
         total = mine & (known.position == cells.equations.find({"cell": "Total"}))
         assert known.low[total].tolist() == [90]
         assert known.least[total].tolist() == [least]
+
+
+def test_what_nobody_can_be_kept_from_knowing_is_not_searched_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The audit asks for no more room in a respondent's own cell than own contribution and known floors leave."""
+    frame = firms(2, 40, 30)
+    tree = Hierarchy.from_prefixes(sorted(frame.activity.unique()), [1])
+    tables = [tabulate(frame, by, value="turnover", contributor="firm", hierarchies={"activity": tree}) for by in PAIRS]
+    looked_at = []
+    suspects = judging.Judge.suspects
+
+    def counted(*given: Any) -> IntArray:
+        looked_at.append(suspects(*given))
+        return looked_at[-1]
+
+    monkeypatch.setattr(judging.Judge, "suspects", counted)
+    found = dc.suppress(tables, PPercent(10))
+    # By own contributions alone, one respondent's own cell would have to be lower than cells above 0 let it be.
+    monkeypatch.setattr(judging, "at_least", lambda equations, floor, who, at, low, zero: low)
+    assert not faults(found.pattern, inspect(found.pattern, found.release))
+    assert [who.size for who in looked_at] == [0, 1]
+
+
+def test_respondents_are_learnt_about_as_cells_are_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Knowledge that is asked for only of what is hidden leads to patterns as safe as knowing everything at once."""
+    learnt: list[int] = []
+    learn = FastSearch.learn
+
+    def counted(search: FastSearch, known: InsiderKnowledge) -> None:
+        learnt.append(len(known))
+        learn(search, known)
+
+    monkeypatch.setattr(FastSearch, "learn", counted)
+    monkeypatch.setattr(suppression, "MANY", -1)
+    several = 0
+    for seed in range(6):
+        frame = firms(seed, 30 + 5 * seed, 50)
+        tree = Hierarchy.from_prefixes(sorted(frame.activity.unique()), [1])
+        by = ["activity", "size", "legal"]
+        table = tabulate(frame, by, value="turnover", contributor="firm", hierarchies={"activity": tree})
+        learnt.clear()
+        assert dc.suppress(table, PPercent(10), insiders="respondents").audit.verdict == "safe"
+        several += len(learnt) > 1
+    assert several > 1

@@ -251,6 +251,17 @@ def test_named_attackers() -> None:
         dc.suppress(counts_, wishes=(wish,), attackers=(Attacker("spy", (), (Fact(used, 0, 1),)),))
 
 
+def test_what_an_attacker_knows_that_leaves_nothing_to_protect_is_named() -> None:
+    counts_ = dc.Table.from_array([[20, 30], [25, 35]], {"r": list("ab"), "c": list("xy")})
+    wish = Wish({"r": "a", "c": "x"}, "suppress", lower=5, upper=5)
+    known = {"a": 50, "b": 60}
+    facts = [Fact({"r": row, "c": "Total"}, value, value) for row, value in known.items()]
+    facts += [Fact({"r": "a", "c": "y"}, 30, 30), Fact({"r": "b", "c": "y"}, 35, 35)]
+    told = r"against the spy: whatever is suppressed, what they know of r=a(, c=Total)?; r=a, c=y determines it more"
+    with pytest.raises(InfeasibleError, match=told):
+        dc.suppress(counts_, wishes=(wish,), attackers=(Attacker("spy", (), tuple(facts)),))
+
+
 def test_linked_tables_in_a_circle() -> None:
     rng = np.random.default_rng(5)
     whole = dc.Table.from_array(rng.integers(0, 7, (3, 3, 3)), {n: list("pqr") for n in "abc"})

@@ -45,7 +45,7 @@ Record = Annotated[
 ]
 NO_DRAW, NO_STATISTICS = options.Draw(), Beside()
 PLAINLY = options.Publishing()
-Linked = Annotated[list[Path] | None, option("A further table, read as FILE is and protected together with it.")]
+Linked = Annotated[list[Path] | None, option("A further table of the same layout; the two are protected together.")]
 Read = Callable[[Path | None, "Reading", dict[str, Any]], Callable[[], Any]]
 Finish = Callable[[Protected, "show.Console"], None]
 """Shows what a method found beside the sentence."""

@@ -73,7 +73,7 @@ def _audited(
         str, in_files("marks, intervals or synthetic: how suppressed cells are published.", "--as")
     ] = "marks",
     linked: Annotated[
-        list[Path] | None, in_files("A further table, read as FILE is and protected together with it.")
+        list[Path] | None, in_files("A further table of the same layout; the two are protected together.")
     ] = None,
     part: Part = None,
     status: Annotated[Path | None, in_files("CSV of every cell's status and reason, for the agency only.")] = None,

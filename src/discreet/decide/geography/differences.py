@@ -24,10 +24,11 @@ from discreet.core.errors import RequestError, with_arguments
 from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray
+from discreet.core.text import Readable
 from discreet.decide.geography.directed_cuts import CutSearch
 from discreet.decide.geography.territory import Territory
 from discreet.decide.ledger.sums import smallest_sums
-from discreet.reading.reads import reads_original
+from discreet.reading.original import reads_original
 from discreet.table import Table
 from discreet.table.tabulation import Tabulation
 
@@ -64,8 +65,8 @@ class Difference:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class GeographicDifferences:
+@dataclass(frozen=True, eq=False, repr=False)
+class GeographicDifferences(Readable):
     """Everybody who is in a difference below the threshold, and the smallest differences that show it.
 
     ``complete`` says whether all smallest differences are listed. Even if not, everybody exposed is counted, unless
@@ -165,8 +166,6 @@ class GeographicDifferences:
         shown = [f"  {people}: {arithmetic}" for people, arithmetic in self.rows(LISTED)]
         more = len(self.found) - LISTED
         return "\n".join([self.sentence, *shown, *([f"… and {more:,} more"] if more > 0 else [])])
-
-    __repr__ = __str__
 
 
 @reads_original

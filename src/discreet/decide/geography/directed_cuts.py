@@ -15,8 +15,6 @@ the weight of the largest flow. Pairs with the threshold or more are in no cut b
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -69,8 +67,8 @@ class CutSearch:
                 flow[a, b] = flow.get((a, b), 0) + room
                 flow[b, a] = flow.get((b, a), 0) - room
         # All points that can be reached from the first zone, or all from which the second can be reached.
-        touched = np.array(sorted({pair for point in path.points for pair in self.at[point]}), np.int64)
-        inside = np.isin(self.ends[touched], np.fromiter(path.points, np.int64))
+        touched = np.array(sorted({pair for point in path for pair in self.at[point]}), np.int64)
+        inside = np.isin(self.ends[touched], np.fromiter(path, np.int64))
         cut = touched[inside[:, 0] != inside[:, 1]]
         return tuple(cut.tolist()), int(self.people[cut].sum())
 
@@ -80,11 +78,7 @@ class CutSearch:
             return self.threshold
         return self.forward.get(a, {}).get(b, 0) - flow.get((a, b), 0)
 
-    def _next(self, a: int) -> Iterator[int]:
-        yield from self.forward.get(a, ())
-        yield from self.back.get(a, ())
-
-    def _path(self, u: int, v: int, flow: dict[tuple[int, int], int]) -> list[tuple[int, int]] | _Side:
+    def _path(self, u: int, v: int, flow: dict[tuple[int, int], int]) -> list[tuple[int, int]] | frozenset[int]:
         """Return the steps of an augmenting path; if there is none, the smaller side of the cut.
 
         The search alternates between both ends, so it takes as long as the smaller side needs.
@@ -94,9 +88,9 @@ class CutSearch:
         while True:
             for side in (0, 1):
                 if not queues[side]:
-                    return _Side(frozenset(met[side]))
+                    return frozenset(met[side])
                 a = queues[side].popleft()
-                for b in self._next(a):
+                for b in (*self.forward.get(a, ()), *self.back.get(a, ())):
                     room = self._room(a, b, flow) if side == 0 else self._room(b, a, flow)
                     if b in met[side] or room <= 0:
                         continue
@@ -104,13 +98,6 @@ class CutSearch:
                     if b in met[1 - side]:
                         return _steps(met, b)
                     queues[side].append(b)
-
-
-@dataclass(frozen=True)
-class _Side:
-    """The points on one side of a cut."""
-
-    points: frozenset[int]
 
 
 def _steps(met: list[dict[int, int]], middle: int) -> list[tuple[int, int]]:

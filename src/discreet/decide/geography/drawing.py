@@ -21,19 +21,18 @@ def svg_map(found: GeographicDifferences, shapes: Mapping[str, Shapes] | None = 
         shapes: by division, the shapes of its zones; grids whose cells are named by their place need none.
     """
     territory = found.territory
-    given = {name: (shapes or {}).get(name) or _squares(territory.zones[i]) for i, name in enumerate(territory.names)}
+    given = dict(shapes or {})
+    for name, cells in zip(territory.names, territory.zones, strict=True):
+        if not given.get(name):
+            tree = Quadtree.of(cells)
+            given[name] = {} if tree is None else squares(tree)
     drawn = [name for name in reversed(territory.names) if given[name]]
     if not drawn:
         raise RequestError("nothing says where the zones are; give a GeoJSON file of one division (shapes=, --shapes)")
     zones: list[MapZone] = []
     for layer, name in enumerate(drawn):
-        zones += _layer(found, territory.names.index(name), given[name] or {}, outline=layer > 0)
+        zones += _layer(found, territory.names.index(name), given[name], outline=layer > 0)
     return territory_map(zones, found.sentence)
-
-
-def _squares(zones: tuple[str, ...]) -> Shapes | None:
-    tree = Quadtree.of(zones)
-    return None if tree is None else squares(tree)
 
 
 def _layer(found: GeographicDifferences, division: int, shapes: Shapes, *, outline: bool) -> list[MapZone]:

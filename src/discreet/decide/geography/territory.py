@@ -13,6 +13,7 @@ from discreet.core.numerics import IntArray
 from discreet.core.sparse import components
 from discreet.decide.ledger.sums import System
 from discreet.table import Table
+from discreet.table.grid import recode
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +43,10 @@ class Territory:
                 "that are its zones (divisions=, --divisions)"
             )
         part = table if chosen == table.names else table.margin(*chosen)
-        listed = {dimension.name: dimension.categories for dimension in part.dimensions}
         codes = dict(zip(part.names, part.grid.decode(part.cells), strict=True))
         pairs = np.stack([codes[name] for name in chosen], axis=1)
         order = np.lexsort(pairs.T[::-1])
-        zones = (tuple(listed[chosen[0]]), tuple(listed[chosen[1]]))
+        zones = (part.categories_by_name[chosen[0]], part.categories_by_name[chosen[1]])
         return cls((chosen[0], chosen[1]), zones, pairs[order], part.counts[order])
 
     @property
@@ -131,9 +131,8 @@ class Territory:
         """Return the territory with zones of one division merged into groups."""
         labels = [groups.get(zone, zone) for zone in self.zones[division]]
         named = tuple(dict.fromkeys(labels))
-        place = {label: i for i, label in enumerate(named)}
         pairs = self.pairs.copy()
-        pairs[:, division] = np.array([place[label] for label in labels], np.int64)[pairs[:, division]]
+        pairs[:, division] = recode(labels, named)[pairs[:, division]]
         found, inverse = np.unique(pairs, axis=0, return_inverse=True)
         people = np.zeros(len(found), np.int64)
         np.add.at(people, inverse.ravel(), self.people)

@@ -36,7 +36,9 @@ class ReleasePair:
         found = {}
         for name in self.new.space.names:
             if name in self.old.space.names:
-                old, new = ((set(leaves(side, name)), set(_nodes(side, name))) for side in (self.old, self.new))
+                old, new = (
+                    (set(leaves(side, name)), set(side.space.categories_by_name[name])) for side in (self.old, self.new)
+                )
                 found[name] = sorted(old[0] & new[1] | new[0] & old[1])
         return {name: labels for name, labels in found.items() if labels}
 
@@ -105,26 +107,17 @@ def _change(where: str, parts: Sequence[tuple[_ChangedCells, BoolArray]], earlie
     return None
 
 
-@dataclass(frozen=True)
-class NestedTables:
-    """A small count that follows if one table's people are among the other's; ``larger`` is true for those of the new.
+def may_lie_inside(pair: ReleasePair, settings: Settings) -> tuple[str, bool] | None:
+    """Return a small count that would follow if one table's people were among the other's, and if the new is larger.
+
+    If each table has a figure that is larger than in the other, neither population holds the other: None.
+    Where cells are hidden, sums of them are compared: those of every dimension, and the total.
 
     >>> from discreet.table.equations import equations_of
     >>> from discreet.table.figures import Figures
     >>> wide, narrow = (equations_of(Figures.from_array([n, 89], {"area": ["n", "s"]})) for n in (65, 64))
     >>> may_lie_inside(ReleasePair(narrow, wide), Settings())
-    NestedTables(text='area=n has 65 − 64 = 1 between them', larger=True)
-    """
-
-    text: str
-    larger: bool
-
-
-def may_lie_inside(pair: ReleasePair, settings: Settings) -> NestedTables | None:
-    """Return a small count that would follow if one table's people were among the other's, or None.
-
-    If each table has a figure that is larger than in the other, neither population holds the other.
-    Where cells are hidden, sums of them are compared: those of every dimension, and the total.
+    ('area=n has 65 − 64 = 1 between them', True)
     """
     names = tuple(pair.common)
     faces = [pair.laid(face, False) for face in dict.fromkeys([names, *((name,) for name in names), ()])]
@@ -136,7 +129,7 @@ def may_lie_inside(pair: ReleasePair, settings: Settings) -> NestedTables | None
         for i in np.flatnonzero(cells.known & settings.small(more, more, cells.unit))[:1].tolist():
             less, most = sorted((cells.told(cells.before[i]), cells.told(cells.after[i])))
             text = f"{cells.name(i)} has {most:,} − {less:,} = {most - less:,} between them"
-            return NestedTables(text, bool(cells.moved[i] > 0))
+            return text, bool(cells.moved[i] > 0)
     return None
 
 
@@ -189,10 +182,6 @@ def leaves(equations: Equations, name: str) -> list[str]:
     """Return the finest categories of a dimension, sorted."""
     axis = equations.space.axes[equations.space.axis(name)]
     return sorted(axis.nodes[i] for i in axis.leaves)
-
-
-def _nodes(equations: Equations, name: str) -> list[str]:
-    return list(equations.space.axes[equations.space.axis(name)].nodes)
 
 
 def values_of(

@@ -1,14 +1,14 @@
-"""What a check against the ledger returns: cells that can be worked out, the arithmetic, and the verdict."""
+"""What checks of a ledger return: cells that can be worked out, the arithmetic, the verdict; or that it is whole."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Literal, TypeAlias
 
 from discreet.core.errors import with_arguments
 from discreet.core.json_types import Json
-from discreet.core.text import columns, finite, html_table, many, number_text
+from discreet.core.text import Readable, columns, finite, html_table, many, number_text
 from discreet.decide.ledger.entry import Entry
 
 Verdict: TypeAlias = Literal["safe", "unsafe", "incomplete"]
@@ -24,10 +24,6 @@ class Term:
     cell: str
     value: str
     release: str
-
-    def to_dict(self) -> dict[str, str]:
-        """Return plain data."""
-        return dict(vars(self))
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ class LedgerFinding:
             "cause": self.cause,
             "reason": self.reason,
             "releases": list(self.releases),
-            "terms": [term.to_dict() for term in self.terms],
+            "terms": [dict(vars(term)) for term in self.terms],
             "subtraction": self.subtraction,
         }
 
@@ -106,8 +102,8 @@ class Change:
         return {"earlier": self.earlier, "where": self.where, "people": self.people, "cells": cells}
 
 
-@dataclass(frozen=True)
-class LedgerCheck:
+@dataclass(frozen=True, repr=False)
+class LedgerCheck(Readable):
     """Whether a new release can join all earlier ones, and what readers could work out if it did.
 
     ``unfinished`` counts figures that were not bounded in time, and ``unjudged`` says what else was not judged and what
@@ -215,8 +211,6 @@ class LedgerCheck:
             lines += ["", *(f"  {text}" for text in sums)]
         return with_arguments("\n".join([*lines, *([f"Head of the ledger: {self.head}"] if self.head else [])]))
 
-    __repr__ = __str__
-
     def _repr_html_(self) -> str:
         import html
 
@@ -226,6 +220,36 @@ class LedgerCheck:
         table += f"<p><small>Head of the ledger: {html.escape(self.head)}</small></p>" if self.head else ""
         sums = "".join(f"<p>{html.escape(text)}</p>" for text in self.arithmetic(5))
         return with_arguments(head + table + sums)
+
+
+@dataclass(frozen=True)
+class Verification:
+    """An intact ledger: its head, its size, and what else it was checked against.
+
+    ``signed`` says that signatures were checked with a key; ``kept`` is a head that was kept elsewhere and found in the
+    chain.
+    """
+
+    head: str
+    events: int
+    releases: int
+    signed: bool
+    kept: str | None = None
+
+    @property
+    def sentence(self) -> str:
+        """The result in words."""
+        by = " Its signatures are those of the key." if self.signed else ""
+        found = f" It holds everything up to the head {self.kept[:16]}… that was kept." if self.kept else ""
+        return f"The chain of {many(self.events, 'event')} and {many(self.releases, 'release')} is whole.{by}{found}"
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return plain data."""
+        return {**asdict(self), "sentence": self.sentence}
+
+    def __str__(self) -> str:
+        """Return the result and the head."""
+        return f"{self.sentence}\nhead {self.head}"
 
 
 def _were(count: int, what: str, done: str) -> str:

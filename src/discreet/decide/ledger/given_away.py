@@ -107,8 +107,16 @@ class GivenAway:
         """Return the cells that are known too well, then those that follow to be empty."""
         t = self.tables
         none = np.flatnonzero(t.asked & t.exact & (t.found.lower == 0))
-        chosen = [*np.flatnonzero(t.wrong).tolist(), *none[~self._in_empty(none)].tolist()]
-        return [self._cell(i) for i in chosen]
+        # Inside a figure that is published as 0 there is nothing to work out.
+        e = t.plain
+        empty: BoolArray = (e.source >= 0) & (e.lower == 0) & (e.upper == 0)
+        if t.presence is not None:
+            empty[: e.positions.size] |= t.presence.nobody
+        if none.size and e.starts.size > 1:
+            whole = np.repeat(e.columns[e.starts[:-1]], np.diff(e.starts))
+            while not empty[below := e.columns[empty[whole]]].all():
+                empty[below] = True
+        return [self._cell(i) for i in (*np.flatnonzero(t.wrong).tolist(), *none[~empty[none]].tolist())]
 
     def _cell(self, i: int) -> Given:
         lower, upper = self.tables.ends(i)
@@ -118,21 +126,6 @@ class GivenAway:
         sensitive = not asked or lower > 0 or self.settings.zeros == "unsafe"
         about = (self.equations.cell(i), self.equations.describe(i), lower, upper, reason, self.tables.key(i))
         return Given(*about, held=(i,), sensitive=sensitive, bits=sum(self.tables.bits(i)))
-
-    def _in_empty(self, cells: IntArray) -> BoolArray:
-        """Say which cells lie in a figure that is published as 0, where there is nothing to work out."""
-        e = self.tables.plain
-        empty: BoolArray = (e.source >= 0) & (e.lower == 0) & (e.upper == 0)
-        if self.tables.presence is not None:
-            empty[: e.positions.size] |= self.tables.presence.nobody
-        if not cells.size or e.starts.size == 1:
-            return empty.take(cells)
-        whole = np.repeat(e.columns[e.starts[:-1]], np.diff(e.starts))
-        while True:
-            below = e.columns[empty[whole]]
-            if empty[below].all():
-                return empty.take(cells)
-            empty[below] = True
 
     # --- unions of cells ----------------------------------------------------------------------------------
 
@@ -242,14 +235,6 @@ class GivenAway:
             given.append(Given(e.cell(line.cell), name, *self.tables.ends(line.cell), reason, key, line=line))
         return given
 
-    def _line_proof(self, one: Given, line: FullLine) -> Proof:
-        terms, releases, how = self._shown(line.cell)
-        told = dict.fromkeys(releases)
-        for i in line.others:
-            told |= dict.fromkeys(self._shown(i)[1])
-        none = "all other cells of the line are 0" if not self.settings.lines else "so few are in all other cells"
-        return terms, tuple(told), f"{how}, and {none}: {one.reason}"
-
     # --- what is said of them -----------------------------------------------------------------------------
 
     def known(self, given: Sequence[Given]) -> list[Known | None]:
@@ -300,12 +285,16 @@ class GivenAway:
         sums = [(one.held, one.name) for one in given if one.units]
         bounded: Bounds = t.bounded(sums) if sums else t.found
         at = iter(range(self.equations.lower.size, bounded.lower.size))
-        found = []
+        found: list[Proof] = []
         for one in given:
             if one.crossed:
                 found.append(self._crossing_proof(one, one.crossed))
             elif one.line:
-                found.append(self._line_proof(one, one.line))
+                terms, releases, how = self._shown(one.line.cell)
+                told = dict.fromkeys([*releases, *(title for i in one.line.others for title in self._shown(i)[1])])
+                few = "so few are in all other cells"
+                none = few if self.settings.lines else "all other cells of the line are 0"
+                found.append((terms, tuple(told), f"{how}, and {none}: {one.reason}"))
             elif one.units:
                 found.append(self._shown(next(at), bounded))
             else:

@@ -12,7 +12,7 @@ import numpy as np
 from discreet.auditing.findings import Findings
 from discreet.core.errors import DataError, DiscreetError, InfeasibleError, RequestError
 from discreet.core.numerics import BoolArray, IntArray
-from discreet.core.text import many
+from discreet.core.text import listed, many
 from discreet.decide.ledger.entry import Entry, PublishedTable
 from discreet.decide.ledger.joining import explicit, joined
 from discreet.decide.ledger.populations import with_population
@@ -47,19 +47,13 @@ ONE_DRAW = 20
 def lay(sheets: Sequence[PublishedTable]) -> list[PublishedTable]:
     """Return tables that fit into one set of equations."""
     # What follows from figures shown beside it tells nothing.
-    listed = [explicit(without_implied([sheet.figures])[0]) for sheet in sheets]
-    parts = joined(with_population(listed, [sheet.entry.population for sheet in sheets]))
+    whole = [explicit(without_implied([sheet.figures])[0]) for sheet in sheets]
+    parts = joined(with_population(whole, [sheet.entry.population for sheet in sheets]))
     return [
         # Errors name the release.
         replace(sheet, figures=replace(part, name=f"«{sheet.entry.title}»"))
         for part, sheet in zip(parts, sheets, strict=True)
     ]
-
-
-def telling_beside(sheets: Sequence[PublishedTable]) -> str:
-    """Name the statistics that say more than the figures beside them."""
-    left = without_implied([sheet.figures for sheet in sheets])
-    return ", ".join(dict.fromkeys(one.name for part in left for one in part.statistics if len(one)))
 
 
 def refuse_contradiction(release: Release) -> None:
@@ -243,9 +237,9 @@ class JoinedTables:
 
 def of_one_population(error: DataError | InfeasibleError, sheets: Sequence[PublishedTable]) -> DiscreetError:
     """Return an error that names the releases that contradict each other, and says how to go on."""
-    *most, last = dict.fromkeys(f"«{sheet.entry.title}»" for sheet in sheets)
+    titles = listed(list(dict.fromkeys(f"«{sheet.entry.title}»" for sheet in sheets)))
     return type(error)(
-        f"{', '.join(most)} and {last} cannot all be true of one population: {_clash(str(error))}; {REMEDIES}"
+        f"{titles} cannot all be true of one population: {_clash(str(error))}; {REMEDIES}"
         f"{_silent([sheet.entry for sheet in sheets])}"
     )
 

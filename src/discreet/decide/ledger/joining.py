@@ -20,7 +20,7 @@ from discreet.table.figures import Figures
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.kinds import EXACT
 from discreet.table.overlay import empty_cells
-from discreet.table.space import space_of
+from discreet.table.space import space_of, unused
 
 LARGEST = 30_000_000
 """The most cells of one table that are laid out: a few GB of memory."""
@@ -85,13 +85,13 @@ def _flat(part: Figures, name: str, parts: Sequence[Figures]) -> Figures:
     """
     mine = set(_categories(part, name))
     widest = mine
-    trees: tuple[Hierarchy, ...] = (Hierarchy.flat(_categories(part, name), total=_root(mine)),)
+    trees: tuple[Hierarchy, ...] = (Hierarchy.flat(_categories(part, name), total=unused(TOTAL, mine)),)
     for other in parts:
         of_part = name in other.names and other.part(name) is not None
         if other is not part and name in other.names and not (of_part and part.total in part.labels[name]):
             theirs = set(_categories(other, name)) | {c for t in other.hierarchies.get(name, ()) for c in t.codes[1:]}
             if widest < theirs:
-                flat = (Hierarchy.flat(_categories(other, name), total=_root(theirs)),)
+                flat = (Hierarchy.flat(_categories(other, name), total=unused(TOTAL, theirs)),)
                 widest, trees = theirs, other.hierarchies.get(name, ()) or flat
     return replace(part, hierarchies={**part.hierarchies, name: trees})
 
@@ -114,29 +114,19 @@ def _cut(part: Figures, name: str, split: Mapping[str, Band], splits: Sequence[M
             pairs += [(known.get(piece, name_of(piece)), shown[label]) for piece in inside]
     outside = [piece for piece in smallest if piece not in covered]
     if outside and part.total in part.labels[name]:
-        total = _span(covered, {*shown.values(), *(str(child) for child, _ in pairs)})
+        # The total is called by the ends of its bands where these leave no gaps.
+        ends = sorted(covered)
+        whole = all(before[1] + 1 == after[0] for before, after in pairwise(ends))
+        called = name_of((ends[0][0], ends[-1][1])) if whole else " and ".join(map(name_of, ends))
+        taken = {*shown.values(), *(str(child) for child, _ in pairs)}
+        total = called if called not in taken else f"all of {called}"
         shown[part.total] = total
         tree = Hierarchy.from_parents(pairs, total=total).as_part()
     else:
         pairs += [(known.get(piece, name_of(piece)), None) for piece in outside]
-        tree = Hierarchy.from_parents(pairs, total=_root({str(child) for child, _ in pairs}))
+        tree = Hierarchy.from_parents(pairs, total=unused(TOTAL, (str(child) for child, _ in pairs)))
     labels = dict(part.labels) | {name: tuple(shown.get(label, label) for label in part.labels[name])}
     return replace(part, labels=labels, hierarchies={**part.hierarchies, name: (tree,)})
-
-
-def _span(covered: Sequence[Band], taken: set[str]) -> str:
-    """Return what the total of some bands is called: by its ends where it has no gaps."""
-    ends = sorted(covered)
-    whole = all(before[1] + 1 == after[0] for before, after in pairwise(ends))
-    called = name_of((ends[0][0], ends[-1][1])) if whole else " and ".join(name_of(one) for one in ends)
-    return called if called not in taken else f"all of {called}"
-
-
-def _root(codes: set[str]) -> str:
-    total = TOTAL
-    while total in codes:
-        total += " "
-    return total
 
 
 def explicit(part: Figures) -> Figures:

@@ -92,8 +92,22 @@ def findings_of(
 def of_unrelated(
     laid: Sequence[PublishedTable], new: Sequence[PublishedTable], earlier: Sequence[PublishedTable]
 ) -> list[str]:
-    """Say what nothing relates in joined tables, the new ones last."""
-    return _unrelated(laid, len(new), {name for sheet in (*earlier, *new) for name in sheet.figures.names})
+    """Say which dimensions, and which populations, nothing relates in joined tables, the new ones last."""
+    names, texts = {name for sheet in (*earlier, *new) for name in sheet.figures.names}, []
+    for name, tables in unrelated([sheet.figures for sheet in laid], len(new)).items():
+        titles = ", ".join(dict.fromkeys(f"«{laid[k].entry.title}»" for k in tables))
+        if name not in names:
+            texts.append(
+                f"how the populations of {titles} lie in the one checked is not stated, so their differences "
+                "could not be checked; write each behind the one that it is inside (--population 'a > b'), or say that "
+                "they share nobody (--population 'a > b | c')"
+            )
+        else:
+            texts.append(
+                f"dimension {name} has other categories in {titles} and no hierarchy relates them, so their "
+                "differences could not be checked; give one with the categories of both (hierarchies=, --hierarchy)"
+            )
+    return texts
 
 
 def _of_amounts(sums: Sequence[str]) -> list[str]:
@@ -106,25 +120,6 @@ def _of_amounts(sums: Sequence[str]) -> list[str]:
         f"{more}), and whether that is too much depends on who contributed, which no published figure says; hide more "
         "figures until they no longer follow, or apply the rules to the cells of each sum taken as one"
     ]
-
-
-def _unrelated(laid: Sequence[PublishedTable], new: int, names: set[str]) -> list[str]:
-    """Say which dimensions, and which populations, nothing relates."""
-    texts = []
-    for name, tables in unrelated([sheet.figures for sheet in laid], new).items():
-        titles = ", ".join(dict.fromkeys(f"«{laid[k].entry.title}»" for k in tables))
-        if name not in names:
-            texts.append(
-                f"how the populations of {titles} lie in the one checked is not stated, so their differences "
-                "could not be checked; write each behind the one that it is inside (--population 'a > b'), or say that "
-                "they share nobody (--population 'a > b | c')"
-            )
-            continue
-        texts.append(
-            f"dimension {name} has other categories in {titles} and no hierarchy relates them, so their "
-            "differences could not be checked; give one with the categories of both (hierarchies=, --hierarchy)"
-        )
-    return texts
 
 
 def _order(finding: LedgerFinding) -> tuple[bool, int, bool, float, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import getpass
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +14,8 @@ from discreet.core.clock import Clock
 from discreet.core.effort import Effort, WorkOptions
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
-from discreet.decide.ledger.check_result import LedgerCheck
+from discreet.core.text import Readable
+from discreet.decide.ledger.check_result import LedgerCheck, Verification
 from discreet.decide.ledger.entry import Entry
 from discreet.decide.ledger.history import History, Stored, addition, event, read_key, said_of
 from discreet.decide.ledger.joined_tables import refuse_contradiction
@@ -22,7 +23,6 @@ from discreet.decide.ledger.packing import compressed, decompressed, digest, pac
 from discreet.decide.ledger.release_check import ReleaseCheck, Shelf
 from discreet.decide.ledger.settings import CheckOptions, Settings, Tags
 from discreet.decide.ledger.store import WAIT, Originals, Store
-from discreet.decide.ledger.verification import Verification
 from discreet.decide.policy import Policy
 from discreet.reading.published import open_release
 from discreet.table.release import Release
@@ -40,7 +40,7 @@ class Announced:
     tags: Tags
 
 
-class Ledger:
+class Ledger(Readable):
     """An embedded database of what has been published, and the check of a new release against all of it.
 
     It holds published figures only: nothing in it is confidential. Originals can be kept beside it, in a folder that
@@ -326,7 +326,10 @@ class Ledger:
         coming = [_described(one.release, one.title, None, **one.tags) for one in together]
         held = every if beside is None else _held(every, beside)
         held = (*held, *(replace(one, id=name) for name, one in zip(announced, coming, strict=True)))
-        revised = _revised(past.entries, _ids(every, revises))
+        revised = set(_ids(every, revises))
+        # What they revise themselves is revised, too.
+        while more := {n for one in revised for n in past.entries[one].revises if n in past.entries} - revised:
+            revised |= more
 
         def read(name: str) -> Release:
             return announced[name].release if name in announced else self._read(past.entries[name], past)
@@ -361,8 +364,6 @@ class Ledger:
     def __str__(self) -> str:
         """Say how much the ledger holds."""
         return f"Ledger {self.path}: {len(self):,} releases"
-
-    __repr__ = __str__
 
 
 def _described(
@@ -426,14 +427,6 @@ def _named(every: Sequence[Entry], name: str) -> Entry:
 def _ids(every: Sequence[Entry], names: str | Sequence[str]) -> tuple[str, ...]:
     """Return the ids of releases that are given by id or title."""
     return tuple(_named(every, name).id for name in ([names] if isinstance(names, str) else names) if name)
-
-
-def _revised(entries: Mapping[str, Entry], ids: Sequence[str]) -> set[str]:
-    """Return releases and everything that they revise, directly or not."""
-    found = set(ids)
-    while more := {name for one in found for name in entries[one].revises if name in entries} - found:
-        found |= more
-    return found
 
 
 def _held(every: Sequence[Entry], names: Sequence[str]) -> tuple[Entry, ...]:

@@ -40,7 +40,7 @@ import numpy as np
 
 from discreet.core.errors import DataError, InfeasibleError
 from discreet.core.numerics import IntArray
-from discreet.core.text import many
+from discreet.core.text import listed, many
 from discreet.decide.ledger.check_result import LedgerFinding
 from discreet.decide.ledger.entry import Entry, PublishedTable
 from discreet.decide.ledger.given_away import GivenAway
@@ -88,16 +88,12 @@ def mixed_findings(
         found = _Check(old, mine, rules, positive=True).outcome()
     except (DataError, InfeasibleError):
         # Somebody contributes 0; or nothing fits, which is then refused.
-        assumed, found = (), _possible(old, mine, rules)
+        assumed = ()
+        try:
+            found = _Check(old, mine, rules, positive=False).outcome()
+        except (DataError, InfeasibleError) as error:
+            raise of_one_population(error, laid) from None
     return replace(found, unjudged=(*found.unjudged, *signed, *of_unrelated(laid, new, earlier))), assumed
-
-
-def _possible(old: Sequence[PublishedTable], new: Sequence[PublishedTable], rules: Callable[[bool], Settings]) -> Joint:
-    """Return what tables give away if contributions may be 0; those that cannot all be true are refused."""
-    try:
-        return _Check(old, new, rules, positive=False).outcome()
-    except (DataError, InfeasibleError) as error:
-        raise of_one_population(error, [*old, *new]) from None
 
 
 def _negative(sheets: Sequence[PublishedTable]) -> list[str]:
@@ -184,7 +180,8 @@ class _Check:
             across = [told for told in numbers if not told.within(mine) and not mine.within(told)]
             if not across:
                 continue
-            if len(numbers) > 1 or not _same_labels(mine, across[0]):
+            labels = across[0].labels
+            if len(numbers) > 1 or any(set(mine.labels[n]) != set(labels[n]) for n in mine.labels.keys() & labels):
                 whole = True
             elif (thin := self._thin(name, mine, across[0])) is not None:
                 return [
@@ -255,9 +252,8 @@ class _Check:
         return replace(told, layout=layout, somebody=somebody, nobody=nobody, crossed=crossing)
 
     def _titles(self) -> str:
-        titles = dict.fromkeys(f"«{s.entry.title}»" for sheets in self.facts.tables.values() for s in sheets)
-        *most, last = titles
-        return f"{', '.join(most)} and {last}" if most else last
+        every = (sheet for sheets in self.facts.tables.values() for sheet in sheets)
+        return listed(list(dict.fromkeys(f"«{sheet.entry.title}»" for sheet in every)))
 
 
 def _by_variable(sheets: Sequence[PublishedTable]) -> dict[str, list[PublishedTable]]:
@@ -288,11 +284,6 @@ def _tells_the_same(one: Presence, other: Presence) -> bool:
         )
         for mine, theirs in ((one.somebody, other.somebody), (one.nobody, other.nobody))
     )
-
-
-def _same_labels(one: ToldCells, other: ToldCells) -> bool:
-    """Say whether both have the same labels along every dimension that they share."""
-    return all(set(labels) == set(other.labels[name]) for name, labels in one.labels.items() if name in other.labels)
 
 
 def _onto(facts: Exchange, cells: IntArray, names: Sequence[str]) -> IntArray:

@@ -21,6 +21,7 @@ import numpy as np
 from discreet.decide.ledger.bands import Band, band, name_of, pieces
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
+from discreet.table.space import unused
 from discreet.table.spelling import spelled
 
 WITHIN, APART = ">", "|"
@@ -96,9 +97,7 @@ def with_population(parts: Sequence[Figures], populations: Sequence[str]) -> lis
     inside = [path[shared:] for path in paths]
     below = list(dict.fromkeys(path for path in inside if path))
     cut = {path[0]: one for path in below if len(path) == 1 and (one := band(path[0])) is not None}
-    name = "population"
-    while any(name in part.names for part in parts):
-        name += " "
+    name = unused("population", (name for part in parts for name in part.names))
     whole = any(not path for path in inside)
     said = {frozenset(path[shared:] for path in pair) for population in populations for pair in strangers(population)}
     found: list[Figures] = []

@@ -17,6 +17,7 @@ import numpy as np
 
 from discreet.core.errors import InfeasibleError
 from discreet.core.numerics import BoolArray, IntArray, first_true
+from discreet.core.text import listed
 from discreet.decide.ledger.entry import PublishedTable
 from discreet.decide.ledger.settings import Settings
 from discreet.feasible.bounds import bounds
@@ -50,8 +51,7 @@ class Presence:
     @property
     def told(self) -> str:
         """The releases that say so, as a phrase."""
-        *most, last = self.titles
-        return f"{', '.join(most)} and {last}" if most else last
+        return listed(self.titles)
 
     def put(self, equations: Equations) -> Equations:
         """Return a variable's equations with what others say about who is there."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -10,16 +10,16 @@ from itertools import product
 import numpy as np
 
 from discreet.core.text import many
-from discreet.decide.ledger.change import NestedTables, ReleasePair, changes, may_lie_inside
+from discreet.decide.ledger.change import ReleasePair, changes, may_lie_inside
 from discreet.decide.ledger.check_result import Change, LedgerCheck, Verdict
 from discreet.decide.ledger.entry import Entry, PublishedTable, sheets_of
-from discreet.decide.ledger.joined_tables import telling_beside
 from discreet.decide.ledger.joint import Joint, joint_findings
 from discreet.decide.ledger.numbers_and_amounts import meet, mixed_findings
 from discreet.decide.ledger.populations import APART, WITHIN, apart, family, lineage
 from discreet.decide.ledger.revision import alike, same_values
 from discreet.decide.ledger.screening import NewRelease, quiet
 from discreet.decide.ledger.settings import Settings
+from discreet.feasible.implied_statistics import without_implied
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
 from discreet.table.release import Release
@@ -88,7 +88,10 @@ class ReleaseCheck:
             for group in _worlds(entry, [e for e in seen if e.id in {one.id for one in (*self.linked, *self.beside)}])
         ]
         self.joint = Joint(unjudged=(*rules.unasked, *_renamed(entry, [e for e in seen if e.id in revised])))
-        self.assumed = [*_assumed(entry, self.linked), *_respelled(self.names)]
+        respelled = (
+            f"dimension {name} of an earlier release was taken to be {own}" for name, own in self.names.items()
+        )
+        self.assumed = [*_assumed(entry, self.linked), *respelled]
         self.groups = [self._spelled(group) for group in self.groups]
         self.changes: list[Change] = []
         self.compared: list[Entry] = []
@@ -131,7 +134,9 @@ class ReleaseCheck:
                 # What was compared when time ran out may lack something.
                 late += [other] if self.rules.clock.late else []
         if late:
-            self.joint |= Joint(unjudged=(_not_compared(late),))
+            more = f" and {many(len(late) - 1, 'other release')}" if len(late) > 1 else ""
+            told = f"«{late[0].title}»{more} could not be put together or compared with it in time"
+            self.joint |= Joint(unjudged=(f"{told}; give more (--time-limit)",))
         joint = self.joint
         new = any(finding.cause != "before" and finding.sensitive for finding in joint.findings)
         open_ = joint.unfinished or joint.unjudged
@@ -216,14 +221,16 @@ class ReleaseCheck:
         changed = e.id in self.old_ids and not strangers
         if changed or repeated:
             self.compared.append(e)
-        if changed and (told := telling_beside([*self.mine, *theirs])):
+        # Statistics that say more than the figures beside them.
+        left = without_implied([sheet.figures for sheet in (*self.mine, *theirs)]) if changed else ()
+        if told := ", ".join(dict.fromkeys(one.name for part in left for one in part.statistics if len(one))):
             self.joint |= Joint(unjudged=(f"{told} of {both} were not compared: what their change gives away is open",))
         limit = self.rules.clock.left
         for new, old in product(self.laid, [_without_statistics(sheet.figures) for sheet in theirs] if changed else []):
             pair = ReleasePair(old, new, limit)
             self.changes += changes(pair, f"«{e.title}»", fewest, amounts=self.rules.amounts)
             if e.may_be_about("", entry.period) and not stated and (inside := may_lie_inside(pair, self.rules)):
-                self.joint |= Joint(unjudged=(_nested(e, entry, inside),))
+                self.joint |= Joint(unjudged=(_nested(e, entry, *inside),))
 
 
 def _without_statistics(part: Figures) -> Equations:
@@ -287,11 +294,6 @@ def _assumed(entry: Entry, linked: Sequence[Entry]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _respelled(names: Mapping[str, str]) -> tuple[str, ...]:
-    """Say which dimensions are spelled in several ways."""
-    return tuple(f"dimension {name} of an earlier release was taken to be {kept}" for name, kept in names.items())
-
-
 def _renamed(entry: Entry, revised: Sequence[Entry]) -> tuple[str, ...]:
     """Say which releases are revised by one that has none of their dimensions."""
     return tuple(
@@ -302,23 +304,18 @@ def _renamed(entry: Entry, revised: Sequence[Entry]) -> tuple[str, ...]:
     )
 
 
-def _not_compared(late: Sequence[Entry]) -> str:
-    more = f" and {many(len(late) - 1, 'other release')}" if len(late) > 1 else ""
-    return f"«{late[0].title}»{more} could not be put together or compared with it in time; give more (--time-limit)"
-
-
-def _nested(earlier: Entry, entry: Entry, inside: NestedTables) -> str:
+def _nested(earlier: Entry, entry: Entry, small: str, larger: bool) -> str:
     """Say that one population may lie inside another, and how to state whether it does."""
     one, other = (" > ".join(lineage(e.population)) for e in (earlier, entry))
     outermost, *within = (name.strip() for name in entry.population.split(WITHIN))
     beside = f" {WITHIN} ".join([f"{outermost} {APART} {lineage(earlier.population)[0]}", *within])
     behind = (
         f"discreet ledger retag {earlier.id} --population '{other} > {one}' --reason …"
-        if inside.larger
+        if larger
         else f"--population '{one} > {other}'"
     )
     return (
         f"«{earlier.title}» and «{entry.title}» are about populations that may lie inside each other, and then "
-        f"{inside.text}; write one behind the other to have such differences checked ({behind}), or say that they "
+        f"{small}; write one behind the other to have such differences checked ({behind}), or say that they "
         f"share nobody (--population '{beside}')"
     )

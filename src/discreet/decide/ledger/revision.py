@@ -23,6 +23,7 @@ import numpy as np
 from discreet.auditing.findings import Findings
 from discreet.core.errors import DataError, InfeasibleError
 from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.text import listed
 from discreet.decide.ledger.check_result import LedgerFinding, between
 from discreet.decide.ledger.entry import PublishedTable
 from discreet.decide.ledger.joined_tables import JoinedTables, faults_of, lay
@@ -79,21 +80,17 @@ def same_values(
         known = {(f.name, f.lower, f.upper) for f in carried(earlier, theirs, settings, why).findings}
         more = tuple(f for f in found.findings if (f.name, f.lower, f.upper) not in known)
         found = replace(found, findings=more)
-    others = _not_repeated([*earlier, *new], theirs)
+    # What no newer table has all cells of.
+    left = [s.figures for s in old if not any(_repeats(other.figures, s.figures) for other in (*earlier, *new))]
+    others = list(dict.fromkeys(" × ".join(part.names) for part in left))
     if not others:
         return found
     text = (
         f"«{entry.title}» and «{about.title}» were taken to describe the same values ({why}), but contradict each "
-        f"other, and the later one does not repeat {_and(others)}, so their differences could not be checked; "
+        f"other, and the later one does not repeat {listed(others)}, so their differences could not be checked; "
         "publish that anew with the corrected figures, and check it first"
     )
     return replace(found, unjudged=(*found.unjudged, text))
-
-
-def _not_repeated(new: Sequence[PublishedTable], old: Sequence[PublishedTable]) -> list[str]:
-    """Return the dimensions of the older tables whose cells are not all in a newer one."""
-    missing = [s.figures for s in old if not any(_repeats(other.figures, s.figures) for other in new)]
-    return list(dict.fromkeys(" × ".join(part.names) for part in missing))
 
 
 def _repeats(new: Figures, old: Figures) -> bool:
@@ -163,16 +160,7 @@ def _finding(
 
 
 def _names(titles: Iterable[str]) -> str:
-    return _and([f"«{title}»" for title in dict.fromkeys(titles)])
-
-
-def _and(texts: Sequence[str]) -> str:
-    """Return texts as a phrase.
-
-    >>> _and(["a"]), _and(["a", "b", "c"])
-    ('a', 'a, b and c')
-    """
-    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
+    return listed([f"«{title}»" for title in dict.fromkeys(titles)])
 
 
 def _positions(work: JoinedTables, other: JoinedTables, at: IntArray) -> IntArray:

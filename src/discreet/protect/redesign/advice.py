@@ -23,7 +23,7 @@ from discreet.core.text import Face, Result
 from discreet.protect.base import Original
 from discreet.protect.redesign.merged import Redesign, entropy_of
 from discreet.protect.redesign.recode import Allowed, Moves, Partition, coarsened, moves_of
-from discreet.reading.reads import reads_original
+from discreet.reading.original import reads_original
 from discreet.rules import sensitivity
 from discreet.rules.rule import Judge
 from discreet.rules.rule_texts import as_rules

@@ -18,7 +18,7 @@ from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.protect.base import Changes, MethodBase, Original, Protected
 from discreet.protect.redesign.recode import categories, coarsened, joined, merging, to_levels
-from discreet.reading.reads import reads_original
+from discreet.reading.original import reads_original
 from discreet.table import Release, Table
 from discreet.table.coarsen import Recoding, groups_of
 from discreet.table.figures import Figures, units_of

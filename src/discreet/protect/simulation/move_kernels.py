@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from discreet.core.compiled import compiled
+from discreet.core.compiled import compiled, spend
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 
 FAR = 2**60
@@ -18,6 +18,8 @@ FAR = 2**60
 LONG = 500
 """Lines that are longer than this to a side of their likeliest table are not listed, but walked in Metropolis steps. A
 round choice: listing costs as many ratios, and lines of small counts are far shorter."""
+AT_A_TIME = 1024
+"""The most pairs of people that are drawn at a time where moves are not compiled."""
 CORNERS = 256
 """Moves have at most this many corners: there are at most 8 dimensions."""
 
@@ -103,6 +105,56 @@ def exchange(
             move(x, where[:corners], -1)
             made += 1
     return made
+
+
+@exchange.in_arrays
+def exchange_many(
+    x: IntArray,
+    people: IntArray,
+    possible: BoolArray,
+    part: IntArray,
+    groups: IntArray,
+    moves: int,
+    tries: int,
+    rng: np.random.Generator,
+) -> int:
+    """Make the same moves, with many pairs of people drawn at a time."""
+    counts, allowed, used = x.tolist(), possible.tolist(), range(part.shape[1])
+    first, second = _even_and_odd(part.shape[1])
+    bounds, made = np.array([part.shape[0], people.size, people.size]), 0
+    while tries and made < moves:
+        before = rng.bit_generator.state
+        drawn = rng.integers(0, bounds, size=(min(tries, AT_A_TIME, 16 + 8 * (moves - made)), 3))
+        f, one, other = drawn[:, 0], people[drawn[:, 1]], people[drawn[:, 2]]
+        ends = [(part[f, g, one], part[f, g, other]) for g in used]
+        fits = np.all([(a != b) | (groups[f] <= g) for g, (a, b) in zip(used, ends, strict=True)], axis=0)
+        spend(2 * int(fits.sum()))
+        where = np.zeros((1, drawn.shape[0]), np.int64)
+        for a, b in ends:
+            where = np.concatenate([where + a, where + b])
+        tries -= drawn.shape[0]
+        for k, size in zip(np.flatnonzero(fits).tolist(), groups[f[fits]].tolist(), strict=True):
+            corners = where[: 2**size, k].tolist()
+            leave, enter = [corners[c] for c in first[size]], [corners[c] for c in second[size]]
+            if all(counts[i] > 0 for i in leave) and all(allowed[i] for i in enter):
+                for i, j in zip(leave, enter, strict=True):
+                    counts[i] -= 1
+                    counts[j] += 1
+                made += 1
+                if made == moves:
+                    # Leave the stream where single draws would.
+                    rng.bit_generator.state = before
+                    rng.integers(0, bounds, size=(k + 1, 3))
+                    break
+    x[:] = counts
+    return made
+
+
+def _even_and_odd(most: int) -> tuple[list[list[int]], list[list[int]]]:
+    """Return, for moves of so many groups, the corners that take an even number of second values, and the others."""
+    parity = [c.bit_count() % 2 for c in range(2**most)]
+    even, odds = ([[c for c in range(2**g) if parity[c] == p] for g in range(most + 1)] for p in (0, 1))
+    return even, odds
 
 
 @compiled

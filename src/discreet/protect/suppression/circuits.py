@@ -122,7 +122,7 @@ def workspace(cells: int, equations: int) -> Scratch:
         np.zeros(rows, np.int64),
         np.zeros(columns, np.int64),
     )
-    seen = columns + 2 * equations
+    seen = max(columns + 2 * equations, cells)
     return Scratch(
         tableau,
         column_of=np.full(cells, -1, np.int64),

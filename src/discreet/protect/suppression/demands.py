@@ -19,7 +19,7 @@ from discreet.core.progress import Progress
 from discreet.core.sparse import distinct_rows, row_of, starts_of
 from discreet.protect.suppression.circuits import workspace
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, by_class
-from discreet.protect.suppression.meeting import LOOK, CircuitSearch, DemandColumns, HeldCircuits, meet
+from discreet.protect.suppression.meeting import LOOK, CircuitSearch, DemandColumns, HeldCircuits, keep, meet, reserve
 from discreet.protect.suppression.pattern import Circuit, Pattern
 from discreet.protect.suppression.problem import Problem
 
@@ -68,6 +68,42 @@ class Demanded:
         self.facts = (who[order], at[order], down[order], up[order])
         self.known_start: IntArray = starts_of(np.bincount(who + 1, minlength=len(known) + 1))
         self.together: dict[int, tuple[int, list[int]]] = {}
+
+    def learn(self, known: InsiderKnowledge) -> None:
+        """Take note of what insiders know now; demands of those who undo their own circuits with it are asked anew.
+
+        A demand that has no insider any more repeats what outsiders are asked for; the circuit of a group serves them.
+        """
+        number = {name: k for k, name in enumerate(known.names, start=1)}
+        single = [k for k, a in enumerate(self.attacker) if a and a not in self.together]
+        outside = {(self.cell[k], way): k for k, a in enumerate(self.attacker) if not a for way in self._ways(k)}
+        now = {k: number.get(self.known.names[self.attacker[k] - 1], 0) for k in single}
+        self.attacker = [now.get(k, 0) for k in range(len(self.attacker))]
+        self._learn(known)
+        for k in {*self._broken().tolist(), *(k for k in single if not now[k])}:
+            other = outside[self.cell[k], self._ways(k)[0]]
+            self.size[k], self.way[k], self.attacker[k] = self.size[other], self.way[other], 0
+            self._keep(k, *self.circuit(other))
+        self.asked = set(zip(self.cell, self.size, self.way, self.attacker, strict=True))
+
+    def _ways(self, demand: int) -> tuple[int, ...]:
+        """Return the ways that a demand asks for."""
+        return (UP, DOWN) if self.way[demand] == BOTH else (self.way[demand],)
+
+    def _broken(self) -> IntArray:
+        """Return the insiders' demands whose own circuits leave what these insiders take to be possible."""
+        who, at, down, up = self.facts
+        t, q = np.arange(self.end), self.pool[2, : self.end]
+        attacker, way = np.array(self.attacker, np.int64), np.array(self.way, np.int64)
+        live = np.flatnonzero((attacker[q] > 0) & (self.where[q, 0] <= t) & (t < self.where[q].sum(axis=1)))
+        cell, move, q = self.pool[0, live], self.pool[1, live].astype(np.float64), q[live]
+        fact, key = (who + 1) * self.problem.size + at, attacker[q] * self.problem.size + cell
+        order = np.argsort(fact, kind="stable")
+        entry, place = index_ranges(*(np.searchsorted(fact[order], key, side) for side in ("left", "right")))
+        less, more, move, way = down[order[place]], up[order[place]], move[entry], way[q[entry]]
+        out = ((move > more) | (-move > less)) & (way >= 0) | ((-move > more) | (move > less)) & (way <= 0)
+        broken: IntArray = np.unique(q[entry[out]])
+        return broken
 
     def before(self, known: InsiderKnowledge) -> Self:
         """Return a copy of a pattern against outsiders, before insiders who know what is given."""
@@ -238,6 +274,11 @@ class Demanded:
         for one, far in zip((DOWN, UP), room, strict=True):
             if way in (one, BOTH):
                 self.ask(cell, min(size, far), one, attacker + 1)
+
+    def _keep(self, q: int, cells: IntArray, moves: IntArray) -> None:
+        """Store a circuit as the proof of a demand."""
+        self.pool = reserve(self.pool, self.end, cells.size)
+        self.end = keep(q, 1.0, cells, moves.astype(np.float64), self.held(), self.pool, self.end)
 
     def _grow(self) -> None:
         """Make room for the proofs of new demands."""

@@ -14,14 +14,14 @@ from collections.abc import Callable
 import numpy as np
 
 from discreet.core.clock import Clock
-from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, index_ranges
 from discreet.core.progress import Progress
 from discreet.core.sparse import row_of, starts_of
-from discreet.protect.suppression.circuits import CHANGES
+from discreet.protect.suppression.circuits import CHANGES, RELEASES
 from discreet.protect.suppression.circuits import EFFORT as CIRCUIT_EFFORT
 from discreet.protect.suppression.demands import BOTH, DOWN, FEW, UP, Demanded
 from discreet.protect.suppression.insider_knowledge import NOBODY, InsiderKnowledge
-from discreet.protect.suppression.meeting import ALL, FREE, PARTS, keep, meet, reserve, settle
+from discreet.protect.suppression.meeting import ALL, FREE, PARTS, CircuitSearch, meet, settle, share
 from discreet.protect.suppression.problem import Problem
 from discreet.protect.suppression.releasing import Groups, improve
 from discreet.protect.suppression.rescue import LATE, explain, rescue
@@ -67,10 +67,13 @@ class FastSearch(Demanded):
     def meet(self) -> None:
         """Meet every demand that is not met, those that cost most alone first.
 
-        What takes too long is left for the end, when more cells are hidden.
+        Circuits for attackers who know most are looked for first, since they serve others too. What takes too long is
+        left for the end, when more cells are hidden.
         """
         self._grow()
+        before = self.hidden.copy()
         todo = np.flatnonzero(self.where[:, 1] == 0)
+        todo = todo[np.argsort(-np.diff(self.known_start)[np.array(self.attacker, np.int64)[todo]], kind="stable")]
         alone = self._meet(todo, FREE, "sensitive cells examined", BRIEF)
         left = self.where[todo, 1] == 0
         todo, alone = todo[left], alone[left]
@@ -79,13 +82,23 @@ class FastSearch(Demanded):
         hard = [*order[np.isinf(self._meet(order, ALL, "demands met", BRIEF))].tolist(), *todo[~found].tolist()]
         for k, q in enumerate(hard):
             self._tick(k, len(hard), "cells met that are hard to protect")
-            self._insist(q)
+            if not self.where[q, 1]:
+                self._insist(q)
+        self._stir(np.flatnonzero(self.hidden & ~before))
+
+    def _stir(self, fresh: IntArray) -> None:
+        """Let what shares a sum with cells that were suppressed be tried for release again."""
+        on = self.problem.on
+        _, entry = index_ranges(on.begins[fresh], on.begins[fresh + 1])
+        rows = np.unique(on.rows[entry])
+        _, entry = index_ranges(on.starts[rows], on.starts[rows + 1])
+        self.work.tally[RELEASES] += 1
+        self.stirred[on.columns[entry]] = self.work.tally[RELEASES]
 
     def _meet(self, order: IntArray, kept: int, label: str = "", patience: float = CIRCUIT_EFFORT) -> FloatArray:
         """Meet demands in their order, all or for nothing; return what each costs alone, infinite if it is not met."""
         search = self.search()
-        cell = search.asked.cell
-        by_cell = starts_of(np.bincount(cell, minlength=self.problem.size)), np.argsort(cell, kind="stable")
+        by_cell = self._by_cell(search)
         alone = np.zeros(order.size)
         for start in range(0, order.size, self.block):
             self.clock.refuse_late(LATE)
@@ -95,6 +108,11 @@ class FastSearch(Demanded):
             self.pool, self.end, alone[part] = meet(order[part], by_cell, kept, search, self.pool, self.end, patience)
         return alone
 
+    def _by_cell(self, search: CircuitSearch) -> tuple[IntArray, IntArray]:
+        """Return the demands of each class: where they begin, and all of them in order."""
+        cell = search.asked.cell
+        return starts_of(np.bincount(cell, minlength=self.problem.size)), np.argsort(cell, kind="stable")
+
     def _insist(self, q: int) -> None:
         """Meet a demand by integer programming; by two circuits where none leads both ways; or say why it cannot be."""
         if np.isfinite(self._meet(np.array([q]), ALL)[0]) or self._rescue(q):
@@ -103,9 +121,8 @@ class FastSearch(Demanded):
             self._part(q)
             return
         if self.way[q] != BOTH:
-            name = self.known.names[self.attacker[q] - 1] if self.attacker[q] else None
             at = np.flatnonzero((self.problem.member == self.cell[q]) & self.problem.cells.listed)[0]
-            raise explain(self.problem, int(at), self.size[q], self.way[q], name, self.clock)
+            raise explain(self.problem, int(at), self.size[q], self.way[q], self.known, self.attacker[q], self.clock)
         self.way[q] = UP
         count = len(self.cell)
         self.ask(self.cell[q], self.size[q], DOWN, self.attacker[q])
@@ -128,33 +145,20 @@ class FastSearch(Demanded):
         for part_of in range(count, len(self.cell)):
             self._insist(part_of)
 
-    def _keep(self, q: int, cells: IntArray, moves: IntArray) -> None:
-        """Store a circuit as the proof of a demand."""
-        self.pool = reserve(self.pool, self.end, cells.size)
-        self.end = keep(q, 1.0, cells, moves.astype(np.float64), self.held(), self.pool, self.end)
-
     def _rescue(self, q: int) -> bool:
         """Meet a demand by integer programming; false where it cannot be met."""
         found = self.rescued(q, self.cost)
         if found is None:
             return False
-        fresh = found[0][~self.hidden[found[0]]]
-        self.hidden[fresh], self.cost[fresh] = True, self.problem.on.slight[fresh]
-        self._keep(q, *found)
-        self._serve_others(q, *found)
+        self._hide(q, *found)
         return True
 
-    def _serve_others(self, q: int, cells: IntArray, moves: IntArray) -> None:
-        """Keep a circuit for outsiders' demands without one that it serves too."""
-        if self.attacker[q]:
-            return
-        shift = np.zeros(self.problem.size, np.int64)
-        shift[cells] = moves
-        asked = self.search().asked
-        reached = np.abs(shift) if self.way[q] == BOTH else shift
-        alike = (self.where[:, 1] == 0) & (asked.attacker == 0) & (asked.way == self.way[q])
-        for other in np.flatnonzero(alike & (reached[asked.cell] >= asked.size)).tolist():
-            self._keep(other, cells, moves if shift[asked.cell[other]] > 0 else -moves)
+    def _hide(self, q: int, cells: IntArray, moves: IntArray) -> None:
+        """Suppress the cells of a circuit, and store it for a demand and for others without one that it serves too."""
+        self.hidden[cells], self.cost[cells] = True, self.problem.on.slight[cells]
+        self.work.found[: cells.size], self.work.moves[: cells.size] = cells, moves
+        search = self.search()
+        self.pool, self.end = share(q, cells.size, self._by_cell(search), search, self.pool, self.end)
 
     def rescued(self, q: int, cost: FloatArray) -> tuple[IntArray, IntArray] | None:
         """Return a circuit for a demand by integer programming, None where there is none."""
@@ -194,9 +198,8 @@ class FastSearch(Demanded):
 
     def tidy(self) -> None:
         """Release every cell that can be released without suppressing another."""
-        if self.secondary().size <= SMALL:
-            self._stand_alone()
-        self.forget()
+        if self.secondary().size <= SMALL and self._stand_alone():
+            self.forget()
         self._release_for_nothing()
 
     def _release_for_nothing(self) -> None:
@@ -209,13 +212,16 @@ class FastSearch(Demanded):
         """Try to release cells one by one."""
         return self._release(np.arange(cells.size + 1), cells, cells, self.tried_alone, exchange, effort)
 
-    def _stand_alone(self) -> None:
-        """Split circuits that lead both ways, or serve several insiders, into one each, to be replaced one by one."""
+    def _stand_alone(self) -> bool:
+        """Split circuits that lead both ways, or serve several insiders, into one each, to be replaced one by one.
+
+        False if there are none.
+        """
         copies = []
         for q in range(len(self.cell)):
             if self.where[q, 1] == 0:
                 continue
-            ways = (UP, DOWN) if self.way[q] == BOTH else (self.way[q],)
+            ways = self._ways(q)
             whom = self.insiders_of(q) or [0]
             if len(ways) * len(whom) == 1:
                 continue
@@ -231,6 +237,7 @@ class FastSearch(Demanded):
         self._grow()
         for q, twin in copies:
             self._keep(twin, *self.circuit(q))
+        return bool(copies)
 
     def _groups(self) -> tuple[IntArray, IntArray, IntArray]:
         """Return the secondary cells of every equation that has several, the most expensive groups first.
@@ -291,29 +298,32 @@ def fast(
     What insiders know may be worked out for hidden positions alone, once they are known. If more are hidden for their
     sake, insiders of these are looked at too.
     """
-    everything = known if isinstance(known, InsiderKnowledge) else None
-    search = FastSearch(problem, everything or NOBODY, progress, clock or Clock())
+    search = FastSearch(problem, NOBODY, progress, clock or Clock())
     search.ask_outsider()
     search.meet()
-    search.improve()
-    seen = search.touched
-    while True:
-        found = search if isinstance(known, InsiderKnowledge) else search.before(known(seen))
-        meet_insiders(found)
-        more = found.touched & ~seen
-        if everything is not None or not more.any():
-            return found
-        seen |= more
+    if isinstance(known, InsiderKnowledge):
+        search.learn(known)
+        meet_insiders(search)
+    else:
+        meet_insiders(search, known)
+    return search
 
 
-def meet_insiders(search: FastSearch) -> None:
-    """Make a pattern safe against insiders."""
-    if search.ask_insiders():
+def meet_insiders(search: FastSearch, known: Callable[[BoolArray], InsiderKnowledge] | None = None) -> None:
+    """Make a pattern safe against insiders; what they know of hidden cells is asked for where it is not given."""
+    seen = np.zeros(search.problem.member.size, bool)
+
+    def undone() -> bool:
+        hidden = search.touched
+        if known is not None and (hidden & ~seen).any():
+            seen[hidden] = True
+            search.learn(known(seen))
+        return search.ask_insiders()
+
+    while undone():
         search.meet()
-        while search.ask_insiders():
-            search.meet()
-        search.improve(1)
-        # Releasing cells may leave circuits that insiders undo; those insiders are given others again.
-        while search.ask_insiders():
-            search.meet()
-            search.tidy()
+    search.improve()
+    # Releasing cells may leave circuits that insiders undo; those insiders are given others again.
+    while undone():
+        search.meet()
+        search.tidy()

@@ -10,11 +10,11 @@ import numpy as np
 
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, whole_where_near
-from discreet.core.sparse import Rows, components, row_of
+from discreet.core.sparse import components
 from discreet.protect.suppression.problem import Cells, Problem
 from discreet.table.attacker import Attacker
 from discreet.table.crossing_parts import crossing_parts
-from discreet.table.grid import locate
+from discreet.table.floors import at_least
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.stakes import contributes, in_one_cell, joined, joint_stakes
 
@@ -89,50 +89,10 @@ def knowledge_of(
         rows.append((np.full(told[0].size, len(names)), *told, np.zeros(told[0].size, np.int64)))
         names.append(attacker.name)
     who, at, low, high, others = (np.concatenate(column) for column in zip(*rows, strict=True))
-    least = at_least(cells, who, at, low)
+    least = at_least(cells.equations, cells.lower, who, at, low)
     return InsiderKnowledge(
         tuple(names), who, at, low, high, others, least, tuple(attackers), insiders, identified, response
     )
-
-
-def at_least(cells: Cells, who: IntArray, at: IntArray, low: IntArray) -> IntArray:
-    """Return attackers' lower bounds on cells, from what they know on their own and what everybody knows.
-
-    A sum holds what they know of its parts, and what everybody knows of its other parts: a contributor of 90 to a row
-    of ten cells knows that the row is at least 99 where no hidden cell is 0.
-    """
-    floor, equations = cells.lower, cells.equations
-    if not at.size or equations.starts.size < 2 or floor.max() <= 0:
-        return low
-    first, size = equations.starts[:-1], floor.size
-    equation = row_of(equations.starts)
-    whole, part = equations.columns[first], np.ones(equations.columns.size, bool)
-    part[first] = False
-    parts = Rows.gathered(
-        equations.columns[part], equation[part], np.ones(int(part.sum()), np.int64), (size, first.size)
-    )
-    common = np.add.reduceat(np.where(part, floor[equations.columns], 0), first) - floor[whole]
-    # How much more than everybody each attacker knows, by attacker and cell.
-    asked = who * size + at
-    key, more = _largest(asked, low - floor[at])
-    while key.size:
-        table = Rows.gathered(key // size, key % size, more, (int(who.max()) + 1, size))
-        sums = table.times(parts, first.size)
-        found = np.concatenate([key, sums.of * size + whole[sums.columns]])
-        before = key, more
-        key, more = _largest(found, np.concatenate([more, sums.values + common[sums.columns]]))
-        if np.array_equal(before[0], key) and np.array_equal(before[1], more):
-            place = locate(key, asked)
-            return np.where(place >= 0, floor[at] + more[place], np.maximum(low, floor[at]))
-    return np.maximum(low, floor[at])
-
-
-def _largest(key: IntArray, amount: IntArray) -> tuple[IntArray, IntArray]:
-    """Return each key once, in order, with the largest amount of it; those of 0 or less are left out."""
-    key, amount = key[amount > 0], amount[amount > 0]
-    order = np.lexsort((-amount, key))
-    once, where = np.unique(key[order], return_index=True)
-    return once, amount[order][where]
 
 
 def _identified(

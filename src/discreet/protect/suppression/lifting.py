@@ -98,7 +98,8 @@ class LiftedSearch(FastSearch):
         kept = found.shown_class >= 0
         of[found.shown_class[kept]] = np.flatnonzero(kept)
         hidden = np.unique(problem.member[first.problem.positions(first.hidden)])
-        found._hide(hidden[hidden >= 0])
+        hidden = hidden[hidden >= 0]
+        found.hidden[hidden], found.cost[hidden] = True, problem.on.slight[hidden]
         circuits = []
         for q in range(len(first.cell)):
             attacker, mine = first.attacker[q], int(of[first.cell[q]])
@@ -141,10 +142,6 @@ class LiftedSearch(FastSearch):
     def tidy(self) -> None:
         """Release nothing."""
 
-    def _hide(self, classes: IntArray) -> None:
-        self.hidden[classes] = True
-        self.cost[classes] = self.problem.on.slight[classes]
-
     def _share(self, groups: Sequence[Sequence[int]]) -> None:
         super()._share(groups)
         self.shown._share(groups)
@@ -153,8 +150,7 @@ class LiftedSearch(FastSearch):
         """Meet a demand by a circuit that can be lifted; each way, or for fewer insiders, where there is none."""
         self.clock.refuse_late(LATE)
         if (found := self._lifted(q)) is not None:
-            self._hide(found[0])
-            self._keep(q, *found)
+            self._hide(q, *found)
         elif self.attacker[q] in self.together:
             self._part(q)
         elif self.way[q] == BOTH:

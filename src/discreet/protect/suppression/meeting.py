@@ -237,23 +237,55 @@ def keep(q: int, flip: float, found: IntArray, moves: FloatArray, held: HeldCirc
 
 
 @compiled
-def _share(
+def placed(cells: IntArray, there: bool, place: IntArray) -> None:
+    """Write down where the cells of a circuit are in it, or forget that again."""
+    for i in range(cells.size):
+        place[cells[i]] = i if there else -1
+
+
+@compiled
+def serves(other: int, way: int, moves: FloatArray, place: IntArray, asked: DemandColumns) -> float:
+    """Return how a circuit that leads one ``way`` serves another demand: as it is (1), turned round (-1), or not (0).
+
+    The attacker of the other demand must not undo it.
+    """
+    mine, wanted = place[asked.cell[other]], asked.way[other]
+    if mine < 0 or (way != 0 and wanted == 0):
+        return 0.0
+    turn = float(way * wanted) if way != 0 else 1.0 if moves[mine] > 0 else -1.0
+    if moves[mine] * turn < asked.size[other]:
+        return 0.0
+    for t in range(asked.known_start[asked.attacker[other]], asked.known_start[asked.attacker[other] + 1]):
+        if place[asked.known_cell[t]] >= 0:
+            by = moves[place[asked.known_cell[t]]] * turn
+            low, high = asked.known_down[t], asked.known_up[t]
+            if wanted == 0:
+                low = high = min(low, high)
+            elif wanted < 0:
+                low, high = high, low
+            if by > high or -by > low:
+                return 0.0
+    return turn
+
+
+@compiled
+def share(
     q: int, count: int, by_cell: tuple[IntArray, IntArray], search: CircuitSearch, pool: IntArray, end: int
 ) -> tuple[IntArray, int]:
     """Keep a circuit for a demand, and for others without one that it serves too."""
     asked, held, work = search.asked, search.held, search.work
-    found, moves, way, attacker = work.found[:count], work.moves[:count], asked.way, asked.attacker
+    found, moves = work.found[:count], work.moves[:count]
     pool = reserve(pool, end, count)
     end = keep(q, 1.0, found, moves, held, pool, end)
-    if attacker[q] == 0:
-        for i in range(count):
-            for k in range(by_cell[0][found[i]], by_cell[0][found[i] + 1]):
-                other = by_cell[1][k]
-                if held.where[other, 1] == 0 and attacker[other] == 0 and way[other] == way[q]:
-                    flip = -1.0 if way[q] == 0 and moves[i] < 0 else 1.0
-                    if moves[i] * flip >= asked.size[other]:
-                        pool = reserve(pool, end, count)
-                        end = keep(other, flip, found, moves, held, pool, end)
+    placed(found, True, work.column_of)
+    for i in range(count):
+        for k in range(by_cell[0][found[i]], by_cell[0][found[i] + 1]):
+            other = by_cell[1][k]
+            turn = serves(other, asked.way[q], moves, work.column_of, asked) if held.where[other, 1] == 0 else 0.0
+            if turn != 0.0:
+                pool = reserve(pool, end, count)
+                end = keep(other, turn, found, moves, held, pool, end)
+    placed(found, False, work.column_of)
     return pool, end
 
 
@@ -293,5 +325,5 @@ def meet(
             j = work.found[k]
             if not held.hidden[j]:
                 held.hidden[j], held.cost[j] = True, search.on.slight[j]
-        pool, end = _share(q, count, by_cell, search, pool, end)
+        pool, end = share(q, count, by_cell, search, pool, end)
     return pool, end, alone

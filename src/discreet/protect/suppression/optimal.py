@@ -27,10 +27,6 @@ ROUNDS = 400
 """The most rounds of cuts over real numbers; far more than are needed before no cut is found."""
 CLOSE = 1e-6
 """How far above an integer a bound may be and still count as that integer: the tolerance of solvers."""
-SMALL = 700
-"""The most open cells for which SCIP, where it is installed, branches and cuts in place of rounds of HiGHS: 5.7 times
-as fast on t2d_100 and 3.2 times on t2d_1k. Without this limit t2d_10k is proved in half the time, and t3d_2k ends 30 s
-with a gap of 8.2% instead of 8.6%; larger tables were not measured."""
 
 
 def optimal(search: FastSearch, *, time_limit: float | None = None, progress: Progress | None = None) -> Pattern:
@@ -80,8 +76,7 @@ class _Proof:
             self._real_numbers()
             if self._over():
                 break
-            small = int((self.master.low < self.master.high).sum()) <= SMALL
-            if not (self._branch() if small and scip.available() else self._integers()):
+            if not (self._branch() if scip.available() else self._integers()):
                 break
         limited = self.bound < self.total and self.clock.late
         return self.best.pattern("optimal", min(self.bound, self.total), limited)

@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from discreet.core.errors import RequestError, nearest
-from discreet.core.numerics import BoolArray, FloatArray, IntArray, fewest_values
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.protect.suppression.problem import Cells, Demands
 from discreet.rules.rule import Judge
 from discreet.rules.sensitivity import Combine, sensitivity
@@ -86,7 +86,8 @@ def primary(
     sliding = none.copy()
     if risk is not None:
         units, decimals = units_of(table, response)
-        values = fewest_values(risk)
+        # So many equally likely values must be left to keep the disclosure risk 1/log₂ of their number.
+        values = int(np.ceil(2.0 ** (1.0 / risk) - 1e-9))
         close = (units != 0) & (np.abs(units) + 1 < values)
         sensitive |= close
         sliding[sensitive] = (values - 1) / 10**decimals

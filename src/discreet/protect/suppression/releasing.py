@@ -12,7 +12,16 @@ import numpy as np
 from discreet.core.compiled import compiled
 from discreet.core.numerics import IntArray
 from discreet.protect.suppression.circuits import CHANGES, FOUND, RELEASES, Move, Room
-from discreet.protect.suppression.meeting import TRIES, CircuitSearch, HeldCircuits, circuit, reserve, settle
+from discreet.protect.suppression.meeting import (
+    TRIES,
+    CircuitSearch,
+    HeldCircuits,
+    circuit,
+    placed,
+    reserve,
+    serves,
+    settle,
+)
 from discreet.protect.suppression.problem import ClassEquations
 
 
@@ -203,6 +212,27 @@ def _write(q: int, count: int, search: CircuitSearch, pool: IntArray, end: int, 
 
 
 @compiled
+def _share(
+    i: int, todo: IntArray, search: CircuitSearch, pool: IntArray, end: int, where_new: IntArray
+) -> tuple[IntArray, int]:
+    """Give the new circuit of a demand to others that still need one and that it serves too."""
+    asked, place, way = search.asked, search.work.column_of, search.asked.way[todo[i]]
+    begin, count = where_new[i, 0], where_new[i, 1]
+    cells, moves = pool[0, begin : begin + count].copy(), pool[1, begin : begin + count].astype(np.float64)
+    placed(cells, True, place)
+    for k in range(todo.size):
+        turn = serves(todo[k], way, moves, place, asked) if where_new[k, 0] < 0 else 0.0
+        if turn != 0.0:
+            pool = reserve(pool, end, count)
+            for t in range(count):
+                pool[0, end + t], pool[1, end + t], pool[2, end + t] = cells[t], int(moves[t] * turn), todo[k]
+            where_new[k, 0], where_new[k, 1] = end, count
+            end += count
+    placed(cells, False, place)
+    return pool, end
+
+
+@compiled
 def _most_expensive_first(
     todo: IntArray, gain: int, search: CircuitSearch, pool: IntArray, end: int, where_new: IntArray, trial: _Trial
 ) -> tuple[IntArray, int, IntArray]:
@@ -211,8 +241,10 @@ def _most_expensive_first(
     The most expensive come first, since others often find their cells hidden by then. Returns the pool and the places
     of those demands, or one that is -1 where a demand alone costs more than is gained.
     """
-    alone, left = np.zeros(todo.size), 0
+    alone = np.zeros(todo.size)
     for i in range(todo.size):
+        if where_new[i, 0] >= 0:
+            continue
         outcome, count = settle(todo[i], float(gain), search, TRIES, trial.patience)
         if outcome != FOUND:
             return pool, end, np.full(1, -1)
@@ -223,8 +255,9 @@ def _most_expensive_first(
             pool = reserve(pool, end, count)
             _write(todo[i], count, search, pool, end, trial)
             where_new[i, 0], where_new[i, 1] = end, count
-            end += count
-        left += alone[i] < 0.0
+            pool, end = _share(i, todo, search, pool, end + count, where_new)
+            alone[where_new[:, 0] >= 0] = 0.0
+    left = np.count_nonzero(alone)
     return pool, end, np.argsort(alone, kind="mergesort")[:left]
 
 
@@ -310,7 +343,7 @@ def _lead_past(
 
     Returns the pool, whether that is cheaper than what was released, and where the new circuits are.
     """
-    where_new = np.empty((todo.size, 2), np.int64)
+    where_new = np.full((todo.size, 2), -1, np.int64)
     order, steps = np.arange(todo.size), 0
     if trial.counts[TAKEN] == 1 and todo.size > 0:
         steps = _bypass(todo, gain - 0.5 if exchange else np.inf, search, pool, trial)
@@ -320,6 +353,8 @@ def _lead_past(
     for i in order:
         if not fine:
             break
+        if where_new[i, 0] >= 0:
+            continue
         q, count = todo[i], 0
         if steps > 0:
             pool = reserve(pool, end, steps + search.held.where[q, 1])
@@ -335,6 +370,8 @@ def _lead_past(
             fine = trial.counts[SPENT] < gain
         where_new[i, 0], where_new[i, 1] = end, count
         end += count
+        if fine:
+            pool, end = _share(i, todo, search, pool, end, where_new)
     for k in range(steps):
         trial.shift[trial.via[k]] = 0
     return pool, end, fine, where_new

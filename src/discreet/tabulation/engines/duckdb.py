@@ -5,8 +5,9 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -15,12 +16,18 @@ from discreet.core.files import ScratchFolder
 from discreet.core.parallel import available_cores
 from discreet.table.counts import numpy_from_arrow
 from discreet.tabulation.engine import MOST, EngineSession, Run
-from discreet.tabulation.engines.duckdb_input import WHOLE, Input, literal, open_input, quoted, text_of, unreadable
+from discreet.tabulation.engines.duckdb_input import WHOLE, literal, open_input, quoted, text_of, unreadable
 from discreet.tabulation.engines.duckdb_sql import Sql
 from discreet.tabulation.engines.sql import LEVELS, Margin, carriers, code_map, kept
 from discreet.tabulation.plan import Key, Plan
 from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import pyarrow as pa
+
+T = TypeVar("T")
 
 STEPS = 1000
 """The steps in which the progress of a query is reported."""
@@ -50,7 +57,7 @@ class DuckDbSession(EngineSession):
         try:
             self._set(run.memory, run.workers)
             folder = Path(self._folder.name)
-            self.input: Input = self._ask(lambda: open_input(self.connection, source, spec, folder))
+            self.input = self._ask(lambda: open_input(self.connection, source, spec, folder))
             self._done += STEPS
             negative = self._look()
             repeated = frozenset(self._repeated())
@@ -58,7 +65,10 @@ class DuckDbSession(EngineSession):
             self._make_rows(repeated)
             self.figures = self.sql.figures()
             self._run(self.sql.base(self.figures))
-            self._check_finite()
+            # NaN is not revealed by the statistics of a Parquet file.
+            for column, alias in self.figures.sums.items():
+                if not np.isfinite(self._one(f"SELECT coalesce(fsum({alias}), 0) FROM base")[0]):
+                    self._refuse_infinite(column)
         except BaseException:
             self.close()
             raise
@@ -71,8 +81,10 @@ class DuckDbSession(EngineSession):
         except self._duckdb.Error:
             raise RequestError(f"memory is {memory!r}; give a size such as 2GB") from None
         run(f"SET threads = {workers or available_cores()}")
-        run("SET enable_progress_bar = true")
-        run("SET enable_progress_bar_print = false")
+        # In a notebook DuckDB wants a package that draws bars, and without it tells nothing of its progress.
+        with suppress(self._duckdb.Error):
+            run("SET enable_progress_bar = true")
+            run("SET enable_progress_bar_print = false")
 
     # --- records ------------------------------------------------------------------------------------------
 
@@ -185,12 +197,6 @@ class DuckDbSession(EngineSession):
         place = self._place(f"NOT isfinite({self.input.number(column)})")
         raise DataError(f"{place}: {column!r} is not a finite number; correct it")
 
-    def _check_finite(self) -> None:
-        """Refuse NaN, which the statistics of a Parquet file do not reveal."""
-        for column, alias in self.figures.sums.items():
-            if not np.isfinite(self._one(f"SELECT coalesce(fsum({alias}), 0) FROM base")[0]):
-                self._refuse_infinite(column)
-
     def _place(self, condition: str) -> str:
         return str(self._ask(lambda: self.input.place(condition)))
 
@@ -204,13 +210,6 @@ class DuckDbSession(EngineSession):
             other = f"'c' || CAST({quoted(spec.contributor)} AS VARCHAR)" if spec.contributor is not None else "NULL"
             keys["holding"] = f"coalesce('h' || {text_of(quoted(spec.holding))}, {other})"
         return keys
-
-    def _respondent(self) -> str:
-        """Return the expression of whose a record is: the holding's if there is one, or the contributor's."""
-        own = f"CAST({quoted(str(self.spec.contributor))} AS VARCHAR)"
-        if self.spec.holding is None:
-            return own
-        return f"coalesce('holding ' || {text_of(quoted(self.spec.holding))}, {own})"
 
     def _repeated(self) -> list[str]:
         """Note the units of several records, and return the levels that have some."""
@@ -251,7 +250,10 @@ class DuckDbSession(EngineSession):
         keys = self._keys()
         columns += [f"{keys[level]} AS k{LEVELS[level]}" for level in repeated]
         if spec.contributor is not None:
-            columns.append(f"{self._respondent()} AS ku")
+            # Whose a record is: the holding's if there is one, or the contributor's.
+            own = f"CAST({quoted(spec.contributor)} AS VARCHAR)"
+            held = None if spec.holding is None else f"coalesce('holding ' || {text_of(quoted(spec.holding))}, {own})"
+            columns.append(f"{held or own} AS ku")
         rows = f"SELECT {', '.join(columns)} FROM src{self._where}"
         if repeated:
             flags = ", ".join(f"repeated_{LEVELS[level]}.k IS NOT NULL AS f{LEVELS[level]}" for level in repeated)
@@ -287,7 +289,7 @@ class DuckDbSession(EngineSession):
         text = text_of(quoted(column))
         return self._place(f"{text} IS NULL" if code is None else f"{text} = {literal(code)}")
 
-    def cells(self, plan: Plan) -> Mapping[str, Any]:
+    def cells(self, plan: Plan) -> Mapping[str, npt.NDArray[np.generic]]:
         """Add up the finest margins to all cells."""
         for i in range(len(plan.maps)):
             self.connection.register(f"map{i}", code_map(plan, i))
@@ -301,7 +303,7 @@ class DuckDbSession(EngineSession):
         self._tell(self._steps * STEPS)
         return {name: numpy_from_arrow(arrow[name]) for name in arrow.column_names}
 
-    def respondents(self, plan: Plan) -> Any:
+    def respondents(self, plan: Plan) -> pa.Table | None:
         """Add up the records of each respondent in each cell of the full cross."""
         if self._one("SELECT approx_count_distinct(ku) FROM r")[0] > MOST:
             return None
@@ -312,7 +314,9 @@ class DuckDbSession(EngineSession):
     # --- running ------------------------------------------------------------------------------------------
 
     def _one(self, query: str) -> tuple[Any, ...]:
-        return tuple(self._ask(lambda: self.connection.execute(query).fetchone()))
+        row = self._ask(lambda: self.connection.execute(query).fetchone())
+        assert row is not None
+        return row
 
     def _run(self, query: str) -> None:
         """Run a long query: one step of the progress."""
@@ -320,7 +324,7 @@ class DuckDbSession(EngineSession):
         self._done += STEPS
         self._tell(self._done)
 
-    def _ask(self, work: Callable[[], object]) -> Any:
+    def _ask(self, work: Callable[[], T]) -> T:
         """Run something in DuckDB; what it cannot read is an error in the data."""
         try:
             return self._beside(work)
@@ -329,9 +333,9 @@ class DuckDbSession(EngineSession):
         except self._duckdb.Error as error:
             raise unreadable(self.source, error) from None
 
-    def _beside(self, work: Callable[[], object]) -> Any:
+    def _beside(self, work: Callable[[], T]) -> T:
         """Work in another thread, while this one reports progress and can be interrupted."""
-        result: Future[Any] = Future()
+        result: Future[T] = Future()
 
         def run() -> None:
             try:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discreet.core.errors import DataError, RequestError
-from discreet.table.arrow_files import BLANKS
+from discreet.table.arrow_files import BLANKS, decoded, line_of, numbered_rows, plain_encoding
 from discreet.tabulation.blanks_around import refuse_padded, units
 from discreet.tabulation.engine import check_columns, check_types
 from discreet.tabulation.engines.sql import GROUPED, separated, with_point
-from discreet.tabulation.sources import Source, csv_head, csv_line, utf8_copy
+from discreet.tabulation.sources import Source, csv_head
 from discreet.tabulation.spec import TableSpec
 from discreet.tabulation.whose import refuse_repeated, suspects
 
@@ -120,7 +122,9 @@ class Input:
             if not found:
                 return self.source.shown
             path = Path(self.source.paths[int(found[0])])
-            return f"{path}: line {csv_line(path, self.source.encoding, self.separators[path], int(found[1]))}"
+            with path.open(encoding=plain_encoding(self.source.encoding), newline="") as stream:
+                rows_of_file = numbered_rows(stream, path, self.separators[path])
+                return f"{path}: line {line_of(rows_of_file, int(found[1]))}"
         found = self.connection.execute(
             f"SELECT row FROM (SELECT row_number() OVER () AS row, * FROM src) WHERE {condition} ORDER BY row LIMIT 1"
         ).fetchone()
@@ -232,7 +236,13 @@ def _load_csv(connection: DuckDBPyConnection, source: Source, spec: TableSpec, f
         separators[path] = separator
         if not number:
             needed = [*dict.fromkeys(column for column, _ in spec.roles()), *suspects(header, spec)]
-        text = utf8_copy(path, source.encoding, folder / f"{number}.csv")
+        # The whole file must be in the stated encoding; where that is not UTF-8, a copy of it is read.
+        plain = plain_encoding(source.encoding) != source.encoding
+        text = path if plain else folder / f"{number}.csv"
+        with path.open("rb") as stream, nullcontext() if plain else text.open("wb") as copy:
+            for block in decoded(iter(partial(stream.read, 1 << 24), b""), path, source.encoding):
+                if copy is not None:
+                    copy.write(block.encode())
         columns = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in header)
         trimmed = {name: f"nullif(trim({quoted(name)}, {literal(BLANKS)}), '')" for name in header}
         select = ", ".join(f"{trimmed.get(name, 'NULL')} AS {quoted(name)}" for name in needed)

@@ -146,7 +146,10 @@ class SparkTabulation(EngineSession):
         parts += ["count_if(w IS NULL OR isnan(w) OR w <= 0)", "count_if(kc IS NULL)"]
         codes = [", ".join(code_columns(spec, [name])) for name in spec.names]
         parts += [f"approx_count_distinct(xxhash64({columns}))" for columns in codes]
-        found = tuple(self._sql(f"SELECT {', '.join(parts)} FROM {self._name('r')}").first())
+        # How many parts the records are in: enough for their cells too. Empty records are in none.
+        parts.append("coalesce(max(part), 0) + 1")
+        numbered = f"(SELECT *, spark_partition_id() AS part FROM {self._name('r')})"
+        *found, self._parts = self._sql(f"SELECT {', '.join(parts)} FROM {numbered}").first()
         (rows, *figures, light, nameless), sizes = found[: -len(codes)], found[-len(codes) :]
         self._sets = carriers(spec, sizes, rows / SPARSE)
         for column, bad, below in zip(spec.magnitudes, figures[::2], figures[1::2], strict=True):
@@ -179,14 +182,23 @@ class SparkTabulation(EngineSession):
     def labels(self) -> Sequence[Sequence[Key]]:
         """Return the codes that occur."""
         self._make_base()
-        found = []
-        for i, dimension in enumerate(self.spec.dimensions):
-            columns = ", ".join(f"d{i}_{j}" for j in range(len(dimension.columns)))
-            sets = [number for number, margin in enumerate(self._sets) if dimension.name in margin]
-            source = f"{self._name('base')} WHERE gid = {sets[0]}" if sets else self._name("r")
-            found.append([tuple(row) for row in self._sql(f"SELECT DISTINCT {columns} FROM {source}").collect()])
+        codes = [f"struct({', '.join(code_columns(self.spec, [name]))})" for name in self.spec.names]
+        found: list[list[Key]] = [[] for _ in codes]
+        for source, chosen in self._sources_of_codes().items():
+            sets = ", ".join(f"collect_set(IF({where}, {codes[i]}, NULL))" for i, where in chosen.items())
+            for i, rows in zip(chosen, self._sql(f"SELECT {sets} FROM {source}").first(), strict=True):
+                found[i] = [tuple(row) for row in rows]
         self._tell()
         return found
+
+    def _sources_of_codes(self) -> dict[str, dict[int, str]]:
+        """Return where the codes of each dimension are found, base cells or records, and in which of these rows."""
+        sources: dict[str, dict[int, str]] = {}
+        for i, name in enumerate(self.spec.names):
+            sets = [number for number, margin in enumerate(self._sets) if name in margin]
+            source, where = ("base", f"gid = {sets[0]}") if sets else ("r", "TRUE")
+            sources.setdefault(self._name(source), {})[i] = where
+        return sources
 
     def place(self, column: str, code: str | None) -> str:
         """Name the column; records of a distributed table have no row numbers."""
@@ -198,7 +210,8 @@ class SparkTabulation(EngineSession):
             self._view(f"map{i}", self.spark.createDataFrame(code_map(plan, i)))
         parts = [*self._rolled(plan), *(self._regrouped(plan, letter) for letter in self._spread)]
         self._view("parts", _union(parts))
-        arrow = self._sql(f"{self._final()} FROM {self._name('parts')} GROUP BY cell ORDER BY cell").toArrow()
+        # Cells fit on this machine, where sorting them takes no further exchange.
+        arrow = self._sql(f"{self._final()} FROM {self._name('parts')} GROUP BY cell").toArrow().sort_by("cell")
         self._tell()
         return {name: numpy_from_arrow(arrow[name]) for name in arrow.column_names}
 
@@ -355,7 +368,8 @@ class SparkTabulation(EngineSession):
 
     def _view(self, view: str, frame: DataFrame, cache: bool = False) -> DataFrame:
         if cache:
-            frame = frame.cache()
+            # Spark keeps what it groups in 200 parts unless told otherwise, however little it is.
+            frame = frame.coalesce(self._parts).cache()
             self._cached.append(frame)
         frame.createOrReplaceTempView(self._name(view))
         self._views.append(self._name(view))

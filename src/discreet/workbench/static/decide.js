@@ -137,7 +137,7 @@ function frame(node, verdict, sentence, reasons, phrase = verdict) {
 }
 
 function worst(cells) {
-  const rows = cells.slice(0, 10).map((c) => [c.name || nameOf(c.cell || {}), c.published ?? "", c.known || (c.lower === undefined ? "" : `${figure(c.lower)} to ${figure(c.upper)}`), c.reason || c.verdict || ""]);
+  const rows = cells.slice(0, 10).map((c) => [c.cell ? nameOf(c.cell) : c.name, c.published ?? "", c.known || (c.lower === undefined ? "" : `${figure(c.lower)} to ${figure(c.upper)}`), c.reason || c.verdict || ""]);
   return withProofs(["cell", "published", "a reader knows", "why"], rows, cells.slice(0, 10).map((c) => c.proof), { words: [2, 3] });
 }
 

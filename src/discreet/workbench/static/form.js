@@ -2,6 +2,22 @@
 
 import { el } from "./dom.js";
 
+// What fields are called where the option's own name says too little.
+const TITLES = {
+  about: "dimensions asked about", additive: "cells add up to the totals", allow: "what may be merged", apart: "dimensions that only look alike",
+  apriori: "wishes about single cells", bound: "largest noise", carry: "columns that move along", coalition: "what the members know", contribution: "column of amounts",
+  contributions: "file of contributions", contributor: "column that says whose", cost: "what suppressing costs", engine: "how it is drawn", exact: "nearest rounding",
+  form: "how hidden cells are shown", fraction: "share of all people", holding: "column of holdings", identify: "column that names people", insider: "what the insider knows",
+  insiders: "respondents who are tried", keep: "dimensions whose margins are kept", keep_all: "dimensions of all margins kept", key: "column of record keys",
+  know: "what everybody knows", law: "how a reader weighs values", least: "least possible value", level: "level of a hierarchy", levels: "protection levels",
+  limit: "largest count hidden", linked: "tables protected together", max_dr: "largest disclosure risk (1/H)", max_risk: "largest risk R1", max_violations: "sensitive cells left at most",
+  match: "what partners share", merge: "categories to merge", min_width: "least width of an interval", minimum: "least count published", monotone: "small noise likelier than large",
+  n: "people in the sample", norm: "what is kept small", order: "order of categories", protection: "width needed, in % of the original", ptable: "perturbation table",
+  publish_total: "publish how many people there are", radius: "largest change of other figures, in %", rate: "share or probability", risk: "largest disclosure risk (1/H)", rule: "rules",
+  seed: "seed of the draws", share: "largest noise, as a share", size: "people from each stratum", statistic: "statistics beside the figures", stay: "least probability of no change",
+  step: "steps, in their order", time_limit: "time limit, in seconds", trial: "only a trial", unbiased: "unbiased", variance: "variance of the noise",
+  weights: "weights", with_margins: "publish margins too", within: "closeness that is too much, in %", zeros: "zeros",
+};
 const READING = new Set(["Reading the table", "Reading the records", "From records", "Output"]);
 
 // Fields for the options of a command, those of `first` in front, the rest folded away; `onChange` gets all values.
@@ -21,8 +37,8 @@ export function form(spec, values, { first = [], leave = [], files = [], onChang
 }
 
 function input(p, value, files, onChange) {
-  const title = p.flag.replace(/^--/, "").replaceAll("-", " ");
-  const help = p.help && el("span", { class: "help" }, p.help);
+  const title = TITLES[p.name] || p.flag.replace(/^--/, "").replaceAll("-", " ");
+  const help = p.help && el("span", { class: "help" }, inWords(p.help));
   const id = `option-${p.name}`;
   if (p.kind === "flag") {
     return el("label", { class: "check" }, el("input", { type: "checkbox", id, checked: value === true, on: { change: (e) => onChange(e.target.checked) } }), el("span", {}, title, help));
@@ -40,6 +56,9 @@ function input(p, value, files, onChange) {
   }
   return el("label", { for: id }, el("span", {}, title, p.required ? " (needed)" : ""), control, help);
 }
+
+// Help as it reads beside a field: several values stand on a line each, and other fields have names instead of flags.
+const inWords = (help) => help.replace(/[,;.]? ?repeat it( for several[a-z ]*)?\./i, "; a line each.").replace(/--([a-z-]+)/g, (_, flag) => `“${TITLES[flag.replaceAll("-", "_")] || flag.replaceAll("-", " ")}”`);
 
 // Help texts that list words, as "uniform or hypergeometric.", become choices.
 function choicesOf(p) {

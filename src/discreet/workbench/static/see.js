@@ -109,7 +109,7 @@ function settings(screen, still, rules) {
   const read = (form) => { const given = new FormData(form); return [...named.filter((n) => given.get(n).trim()).map((n) => `${n}=${given.get(n).trim()}`), ...given.get("others").split("\n").map((t) => t.trim()).filter(Boolean)]; };
   return el("form", { class: "panel", id: "rules", on: { submit: (e) => { e.preventDefault(); change({ rules: read(e.target) }, { remember: true }); see(screen, { still }); } } },
     el("div", { class: "row between" }, el("h2", {}, "Rules"), el("button", { type: "submit" }, "Apply")),
-    el("div", { class: "rules" }, field("threshold", "threshold", "3", "fewest in a cell"), field("p", "p%", "10", "closest estimate"), field("dominance", "dominance", "2,85", "n, k")),
+    el("div", { class: "rules" }, field("threshold", "threshold", "3", "fewest in a cell"), field("p", "p%", "10", "closest estimate, in %"), field("dominance", "dominance", "2,85", "the 2 largest, 85%")),
     el("details", { open: others.length > 0 }, el("summary", {}, "Other rules"), el("label", {}, el("span", {}, "one a line"), el("textarea", { name: "others", rows: 2, placeholder: "pq=10,50@holding", value: others.join("\n") }), el("span", { class: "help" }, "As the command line takes them, with the level behind @."))));
 }
 
