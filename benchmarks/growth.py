@@ -30,8 +30,9 @@ CAP = int(os.environ.get("DISCREET_GROWTH_CAP", "30"))
 DEADLINE = time.monotonic() + 0.85 * float(os.environ.get("DISCREET_BENCH_SECONDS", "inf"))
 """When no further point is begun; the rest of the time is for the last one and the picture."""
 PICTURE = Path(__file__).with_name("growth.svg")
-WARM = 100
-"""Cells of the table on which everything is imported and kernels are loaded before the clock starts."""
+WARM = 10_000
+"""The most cells of the table on which everything is imported, and kernels are loaded that pay at this size, before the
+clock starts."""
 
 
 class Point(NamedTuple):
@@ -132,7 +133,7 @@ COMMANDS: dict[str, tuple[str, Callable[..., object]]] = {
 def measure(command: str, cells: int) -> None:
     """Measure one point in this process, and print it."""
     form, work = COMMANDS[command]
-    work(FORMS[form](WARM))
+    work(FORMS[form](min(cells, WARM)))
     original = FORMS[form](cells)
     begun = time.process_time()
     work(original)
@@ -142,7 +143,7 @@ def measure(command: str, cells: int) -> None:
 
 def point(command: str, cells: int) -> Point:
     """Measure one point in a process of its own."""
-    limit = CAP + 20  # for imports, the table and kernels
+    limit = 2 * CAP + 20  # for imports, the table and kernels
 
     def capped() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))

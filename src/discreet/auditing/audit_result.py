@@ -191,7 +191,7 @@ class Audit(Readable):
         if counts["incomplete"]:
             parts.append(
                 f"{counts['incomplete']:,} not finished, whose intervals are outer bounds: they hold every possible "
-                "value, may be too wide, and are not called safe"
+                f"value, may be too wide{self._off()}, and are not called safe"
             )
         if exact:
             parts.append(f"{exact:,} {'value is' if exact == 1 else 'values are'} determined exactly")
@@ -202,6 +202,12 @@ class Audit(Readable):
             many = f"{self.tables:,}" if self.tables < 10**15 else f"about 2^{math.log2(self.tables):,.1f}"
             parts.append(f"{many} tables fit what is published")
         return "; ".join(parts) + "." + note
+
+    def _off(self) -> str:
+        """Say by how much the intervals that are not finished may be too wide, as far as tables that fit show it."""
+        off = self.findings.off[self.findings.rank == RANK["incomplete"]]
+        far = float(np.nan_to_num(off, nan=0.0, posinf=np.inf).max(initial=0.0))
+        return f" by {number_text(far)} at either end" if 0 < far < np.inf else ""
 
     def worst(self, n: int) -> tuple[CellAudit, ...]:
         """Return the n figures about which readers know most."""

@@ -28,7 +28,8 @@ class Findings:
     ``prior_bits`` are the bits of any figure before publication, as far as figures in print give a bound. ``at`` is the
     position in ``equations`` and ``who`` the attacker. ``faults`` has a column for each of FAULTS.
     ``subject`` says what the interval is about, as an index into SUBJECTS, and ``alone`` holds in two rows what a
-    single table leaves (NaN where that was not asked). ``bound`` is true where the bits are a lower bound.
+    single table leaves (NaN where that was not asked). ``bound`` is true where the bits are a lower bound. ``off`` is
+    how far at most an end is beyond the last possible value, where that is not finished.
     """
 
     equations: Equations
@@ -47,6 +48,7 @@ class Findings:
     subject: IntArray
     alone: FloatArray
     bound: BoolArray
+    off: FloatArray
 
     def taken(self, rows: IntArray) -> Findings:
         """Return some entries, in the order given."""

@@ -67,18 +67,19 @@ class Sheet:
 
 
 class Ends(NamedTuple):
-    """Intervals in units of the last decimal, infinite where unbounded, and how many values they contain."""
+    """Intervals in units of the last decimal, infinite where unbounded; how many values they hold, and how far off."""
 
     low: FloatArray
     high: FloatArray
     values: FloatArray
+    off: FloatArray
 
     @classmethod
     def of(cls, found: Bounds, at: IntArray) -> Ends:
         """Return the intervals of some positions."""
         low, high = found.lower[at].astype(np.float64), found.upper[at].astype(np.float64)
         low, high = np.where(low <= -UNBOUNDED, -np.inf, low), np.where(high >= UNBOUNDED, np.inf, high)
-        return cls(low, high, found.values[at])
+        return cls(low, high, found.values[at], found.off[at])
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +193,7 @@ class Judge:
         kept = np.flatnonzero(safe | undecided)
         unknown = np.full(kept.size, np.nan)
         judged, none = Judged(unknown, np.zeros(kept.size)), np.full(kept.size, -1)
-        short = self._findings(targets[kept], Ends(unknown, unknown, unknown), judged, faults(kept.size), safe[kept])
+        short = self._findings(targets[kept], Ends(*[unknown] * 4), judged, faults(kept.size), safe[kept])
         return Sheet(joined([rest.findings, short]), rest.found, np.r_[rest.at, none], np.r_[rest.own, none])
 
     def respondents(self, groups: Sequence[RespondentGroup]) -> Sheet:
@@ -200,7 +201,7 @@ class Judge:
         at = np.array([group.count for group in groups], np.int64)
         none = np.full(at.size, np.nan)
         sets = np.array([np.nan if group.sets is None else group.sets for group in groups], np.float64)
-        ends = Ends(none, none, sets)
+        ends = Ends(none, none, sets, none)
         judged = Judged(np.log2(sets), np.zeros(at.size))
         wrong = faults(at.size, exact=(sets == 1) | np.array([bool(group.single) for group in groups]))
         if self.limits.dr is not None:
@@ -270,7 +271,7 @@ class Judge:
         closer = (ends.low > before[0, at]) | (ends.high < before[1, at])
         keep = rivals[chosen] | closer | ~found.finished[chosen]
         chosen, at = chosen[keep], at[keep]
-        low, high, values = (column[keep] for column in ends)
+        low, high, values, off = (column[keep] for column in ends)
         judged = self.weigh(found, chosen)
         mine = rivals[chosen]
         own, others = stack.own[chosen], np.maximum(stack.others[chosen], 1)
@@ -287,7 +288,7 @@ class Judge:
             # The p% view is one from above; of a single other contributor an insider has an interval with two ends.
             near = (high < rival * (1 + share)) | ((others == 1) & (low > rival * (1 - share)))
             near &= mine
-        ends = Ends(low, high, values)
+        ends = Ends(low, high, values, off)
         wrong = self._faults(at, ends, judged.bits, (low_asked, high_asked, sliding), mine, near)
         finished = self._finished(found.finished[chosen], judged, wrong)
         findings = self._findings(at, ends, judged, wrong, finished, stack.who[chosen] + 1, mine.astype(int))
@@ -324,7 +325,7 @@ class Judge:
         self, at: IntArray, ends: Ends, bits: FloatArray, asked: Asked, mine: BoolArray, near: BoolArray | None = None
     ) -> BoolArray:
         """Return what is wrong with each figure."""
-        wrong = self.limits.broken(*ends, bits, asked, scale=self.scale)
+        wrong = self.limits.broken(*ends[:3], bits, asked, scale=self.scale)
         exact = wrong.pop("exact")
         sensitive = self.reach.sensitive
         shown = np.zeros(at.size, bool)
@@ -374,4 +375,5 @@ class Judge:
             subject=none if subject is None else subject,
             alone=np.full((2, at.size), np.nan),
             bound=np.zeros(at.size, bool) if judged.bound is None else judged.bound,
+            off=ends.off / self.scale,
         )

@@ -11,7 +11,7 @@ from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.feasible.contradiction import reduced
 from discreet.feasible.group_search import GroupSearch
-from discreet.feasible.reduction import Reduction
+from discreet.feasible.reduction import SIGN, Reduction
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
@@ -22,8 +22,9 @@ class Bounds:
 
     ``lower`` and ``upper`` are the bounds over integers, ``relaxed_lower`` and ``relaxed_upper`` those over real
     numbers (linear programming), which can be wider. ``finished`` is false where a time limit, or the wish for bounds
-    over real numbers only, left the interval wider than it may be: it still contains every possible value. ``counted``
-    is the number of values seen where statistics may leave gaps between the bounds, and -1 elsewhere.
+    over real numbers only, left the interval wider than it may be: it still contains every possible value. ``off`` is
+    how far at most an end of such an interval is beyond the last possible value: tables were found that come as near.
+    ``counted`` is the number of values seen where statistics may leave gaps between the bounds, and -1 elsewhere.
     """
 
     equations: Equations
@@ -33,6 +34,7 @@ class Bounds:
     relaxed_lower: FloatArray
     relaxed_upper: FloatArray
     finished: BoolArray
+    off: FloatArray
     counted: IntArray
 
     @property
@@ -79,7 +81,7 @@ def bounds(
     ends = np.stack([left.low, left.high])
     real = ends.astype(np.float64)
     finished = np.ones(wanted.size, bool)
-    counted = np.full(wanted.size, -1)
+    off, counted = real[1] - real[0], np.full(wanted.size, -1)
     search = GroupSearch(equations, left.groups, wanted, time_limit, workers, progress)
     for group, found in search.run(whole=not relaxed, apart=apart):
         mine = wanted[group.variables]
@@ -96,8 +98,20 @@ def bounds(
         real[:, where] = found.relaxed[:, mine]
         # What no table of integers was seen to attain may be narrower than it looks.
         finished[where] = found.settled[:, mine].min(axis=0) > 0
+        off[where] = _off(ends[:, where], found.seen[:, mine])
     lower, upper = left.members(*ends)
     alone = np.bincount(left.leader, minlength=wanted.size)[left.leader] == 1
     real_lower = np.where(alone, np.maximum(real[0], left.lower), lower)
     real_upper = np.where(alone, np.minimum(real[1], left.upper), upper)
-    return Bounds(equations, left, lower, upper, real_lower, real_upper, finished[left.leader], counted[left.leader])
+    finished, off, counted = finished[left.leader], off[left.leader], counted[left.leader]
+    # The ends of one position move no further than those of the sum that it is part of.
+    off = np.where(finished, 0.0, np.minimum(off, upper.astype(np.float64) - lower))
+    off[~finished & ((upper >= UNBOUNDED) | (lower <= -UNBOUNDED))] = np.inf
+    return Bounds(equations, left, lower, upper, real_lower, real_upper, finished, off, counted)
+
+
+def _off(ends: IntArray, seen: IntArray) -> FloatArray:
+    """Return how far ends are at most beyond what tables attain; as far as the other end where none was found."""
+    nearest = np.clip(seen, ends[0], ends[1]).astype(np.float64)
+    off: FloatArray = (SIGN * (ends - nearest)).max(axis=0)
+    return off
