@@ -61,7 +61,9 @@ def inside(frame: pd.DataFrame, cell: dict[str, str]) -> pd.DataFrame:
 
 
 @pytest.mark.unmeasured
-@pytest.mark.parametrize(("top", "most"), [(1, 2), (2, 2), (2, 1000), (1, 1000)])
+@pytest.mark.parametrize(
+    ("top", "most"), [(1, 2), (2, 1000), *(pytest.param(*more, marks=pytest.mark.long) for more in [(2, 2), (1, 1000)])]
+)
 def test_respondents_are_in_every_cell_that_they_are_said_to_know(top: int, most: int) -> None:
     across = 0
     for seed in range(6):

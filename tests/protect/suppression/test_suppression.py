@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from tests.measuring import first_measured
+from tests.lengths import few_or_long
 from tests.protect.suppression.oracle import counts, is_safe, small_case, stated
 
 import discreet as dc
@@ -31,7 +31,7 @@ def table() -> dc.Table:
 
 def large(seed: int = 1) -> Tabulation:
     rng = np.random.default_rng(seed)
-    return counts(rng, (9, 8, 4), "abc")
+    return counts(rng, (6, 6, 3), "abc")
 
 
 @cache
@@ -69,12 +69,11 @@ def test_it_is_registered_and_released_through_its_audit_only() -> None:
     assert dict(release.parameters) == {"method": "fast", "cost": "value", "form": "marks"}
 
 
-@pytest.mark.unmeasured
-def test_no_single_cell_can_be_released() -> None:
+@few_or_long("number", 10, 30)
+def test_no_single_cell_can_be_released(number: int) -> None:
     tried = 0
-    for seed, insiders in first_measured(
-        [*((seed, None) for seed in range(300, 330)), *((seed, True) for seed in range(40, 150))]
-    ):
+    some = [(seed, None) for seed in range(300, 300 + number)]
+    for seed, insiders in [*some, *((seed, True) for seed in range(40, 40 + 11 * number // 3))]:
         case = small_case(seed, insiders=insiders)
         # How a sliding level is shared between both sides is fixed before cells are released.
         if case is None or case.method.risk is not None:
@@ -90,7 +89,7 @@ def test_no_single_cell_can_be_released() -> None:
             fewer[k] = False
             assert not is_safe(s, found.problem.positions(fewer)), seed
             tried += 1
-    assert tried > 30
+    assert tried > number
 
 
 @pytest.mark.unmeasured
