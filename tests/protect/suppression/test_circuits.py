@@ -81,12 +81,13 @@ def test_a_circuit_serves_whoever_does_not_undo_it() -> None:
         cells = rng.permutation(size)[:4]
         moves = rng.choice([-3, -2, -1, 1, 2, 3], cells.size)
         wanted, way = rng.integers(-1, 2, 2).tolist()
-        asked = DemandColumns(
-            *(np.array([item], np.int64) for item in (rng.integers(size), rng.integers(1, 4), wanted, 1)),
-            np.array([0, 0, facts]),
-            rng.integers(0, size, facts),
-            *rng.integers(0, 4, (2, facts)).astype(np.float64),
+        cell, amount, way_wanted, attacker = (
+            np.array([item], np.int64) for item in (rng.integers(size), rng.integers(1, 4), wanted, 1)
         )
+        known_cell = rng.integers(0, size, facts)
+        down, up = rng.integers(0, 4, (2, facts)).astype(np.float64)
+        start = np.array([0, 0, facts])
+        asked = DemandColumns(cell, amount, way_wanted, attacker, start, known_cell, down, up)
         place, shift = np.full(size, -1), np.zeros(size, np.int64)
         place[cells], shift[cells] = np.arange(cells.size), moves
         turn = int(serves(0, way, moves.astype(np.float64), place, asked))
