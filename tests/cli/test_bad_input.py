@@ -298,4 +298,6 @@ def test_a_file_without_columns_and_a_bound_without_end_are_refused_in_one_line(
     (tmp_path / "hidden.csv").write_text("a,count\nx,3\ny,x\nTotal,9\n", encoding="utf-8")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert "too large" in refused(run("audit", tmp_path / "hidden.csv", "--least=-inf"))
+        assert "least is -inf; give a number (--least)" in refused(
+            run("audit", tmp_path / "hidden.csv", "--least=-inf")
+        )

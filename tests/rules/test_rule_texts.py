@@ -158,7 +158,7 @@ def test_unsafe_zeros_count_in_every_command(tmp_path: Path) -> None:
     rule = ("--rule", "threshold=3,zeros=unsafe")
     told = json.loads(run("rules", table, *rule, "--json").out)
     assert [list(one["cell"].values()) for one in told["sensitive"]] == [["n", "yes"]]
-    audited = run("audit", shown, "--original", table, *rule, "--json")
+    audited = run("audit", shown, "--original", table, *rule, "--total", "", "--json")
     assert audited.code == 1
     assert ["n", "yes"] in [list(one["cell"].values()) for one in json.loads(audited.out)["cells"] if one["faults"]]
     assert "Nothing needs to be merged" in refused(run("protect", "redesign", table, "--rule", "threshold=3"))

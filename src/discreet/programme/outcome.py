@@ -136,12 +136,13 @@ class ProgrammeOutcome(Result):
         written: dict[str, str] = {}
         said = presentation(self.plan)
         with ScratchFolder() as scratch:
+            made = Path(scratch) / "made"
+            made.mkdir()
             for name, form, release, value in self.files():
-                path = Path(scratch) / name
                 style = of_file(said, release, form)
-                release.write(path, value=value, mark=self.plan.output.mark, trial=release.trial, style=style)
+                release.write(made / name, value=value, mark=self.plan.output.mark, trial=release.trial, style=style)
             # A file may have others beside it that say how it is read.
-            for path in sorted(Path(scratch).iterdir()):
+            for path in sorted(made.iterdir()):
                 written[path.name] = file_sha256(path)
                 write_whole(self.folder / path.name, partial(copyfile, path))
         for name in self._before() - written.keys():
