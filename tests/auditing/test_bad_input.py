@@ -235,3 +235,15 @@ def test_bounds_between_integers_are_those_of_the_next_integers() -> None:
     assert above.verdict == below.verdict == "unsafe"
     decimals = dc.audit(Figures.from_array([None, None, 3], both, decimals=1), least=0.1)
     assert [(cell.lower, cell.upper) for cell in decimals.cells] == [(0.1, 0.2)] * 2
+
+
+def test_what_holds_a_release_is_opened_and_anything_else_refused() -> None:
+    table = dc.Table.from_array([[2, 9, 8], [7, 6, 9], [9, 8, 5]], {"area": list("abc"), "age": list("xyz")})
+    made = dc.suppress(table, "threshold=3")
+    assert dc.audit(made).verdict == dc.audit([made]).verdict == dc.audit(made.release).verdict == "safe"
+    withheld = dc.assess(table, "default", protection="none")
+    assert withheld.release is None
+    with pytest.raises(dc.RequestError, match="there is no release"):
+        dc.audit(withheld)
+    with pytest.raises(dc.RequestError, match="int is not a release"):
+        dc.audit(5)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -171,7 +171,7 @@ def audit(
     tables, *told = _tables_of(insiders, contributions, original, sensitivity)
     if limits.within is not None and not isinstance(contributions, Contributions):
         raise RequestError("within is about contributions; give them too (contributions=, --contributions)")
-    releases = [open_release(one) for one in releases] if _several(releases) else [open_release(releases)]
+    releases = _opened(releases)
     under_one_name, noticed = _under_one_name(releases, terms.apart)
     published = _of_one_variable(without_implied(under_one_name))
     told += [*noticed, *([UNSAID] if least == 0 and any(part.unsaid for part in published) else [])]
@@ -377,9 +377,14 @@ def _with_levels(judge: Judge) -> BoolArray:
     return asked
 
 
-def _several(releases: object) -> bool:
-    """Say whether several releases are given, in any order."""
-    return not isinstance(releases, Release | Figures | Table | str | Path) and not is_frame(releases)
+def _opened(given: Any) -> list[Release | Figures | Table]:
+    """Return one release, or several in any order, opened where they are files or frames."""
+    single = isinstance(given, Release | Figures | Table | str | Path) or is_frame(given)
+    found = [open_release(one) for one in (given if isinstance(given, Iterable) and not single else [given])]
+    strange = next((one for one in found if not isinstance(one, Release | Figures | Table)), None)
+    if strange is not None:
+        raise RequestError(f"{type(strange).__name__} is not a release; give a release, or a file or frame of one")
+    return found
 
 
 def _tables_of(

@@ -264,12 +264,14 @@ def sensitive_entries(case: Case, audited: Audit) -> IntArray:
 class Inside:
     """Whether respondents were tried, and a note on what they know.
 
-    ``cells`` numbers the sensitive cells about which one of them knows too much.
+    ``cells`` numbers the sensitive cells about which one of them knows too much, or may, if what they know was not
+    ``judged``.
     """
 
     passed: bool
     text: str
     cells: tuple[int, ...] = ()
+    judged: bool = True
 
 
 def respondents_know(
@@ -310,7 +312,7 @@ def not_judged(known: Known, why: str) -> tuple[Known, Inside]:
     """Return what is known if attackers could not be judged: nothing that was open is shown to be safe."""
     open_ = known.state > STATES.index("determined")
     state = np.where(open_, STATES.index("unfinished"), known.state)
-    return replace(known, state=state), Inside(False, why, tuple(np.flatnonzero(open_).tolist()))
+    return replace(known, state=state), Inside(False, why, tuple(np.flatnonzero(open_).tolist()), judged=False)
 
 
 def known_to_some(case: Case, known: Known, tried: Audit, judged: BoolArray, *, named: bool) -> tuple[Known, Inside]:

@@ -175,7 +175,8 @@ def _rules(case: Case, evidence: Evidence) -> list[Check]:
         text = f"{which} be worked out exactly by {READERS[reader]}"
         checks.append(_counted("determined", text, wrong, evidence, reader, f"{_many(bad)} known exactly"))
     bad = known.count("unfinished")
-    if bad:
+    # What could not be judged of respondents is told with them; more time would not help.
+    if bad and (evidence.inside is None or evidence.inside.judged):
         text = (
             f"the audit could not finish {bad:,} sensitive {_cells(bad)}, so they are not called safe; give more time"
         )

@@ -26,7 +26,7 @@ from discreet.tabulation.rda import Metadata, read_rda, text_of
 
 
 def open_release(published: Any, reading: Mapping[str, Any] | None = None) -> Any:
-    """Return the release that a file or frame holds; anything else is returned as it is.
+    """Return the release that a file, frame, protection or assessment holds; anything else is returned as it is.
 
     Args:
         published: a ``.csv``, ``.parquet``, ``.xlsx`` or ``.tab`` file, or a frame.
@@ -41,7 +41,10 @@ def open_release(published: Any, reading: Mapping[str, Any] | None = None) -> An
             return read_tab_release(published, **own)
         return read_release(published, **given)
     if not is_frame(published):
-        return published
+        held = getattr(published, "release", published)
+        if held is None:
+            raise RequestError("there is no release: nothing was found safe, or nothing was given")
+        return held
     # A frame has no text of its own.
     return release_from_frame(
         published, **{n: one for n, one in given.items() if n not in ("encoding", "delimiter", *PLACE)}
