@@ -106,3 +106,22 @@ def test_every_quarter_that_follows_is_found(seed: int, tmp_path: Path) -> None:
     ]
     exact = any(hidden[k] and len({values[k] for values in fit}) == 1 for k in range(4))
     assert found.verdict == ("incomplete" if exact else "safe")
+
+
+def test_quarters_that_hide_figures_above_zero_and_the_year(tmp_path: Path) -> None:
+    """Two hidden quarters of a year have 2 births together: one each, if zeros are always published."""
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+
+    def told(figure: int | None, other: int = 9) -> Release:
+        return Release.of(Figures.from_array([figure, other], {"area": ["n", "s"]}))
+
+    for period, release in {
+        "2024-Q1": told(9),
+        "2024": told(13, 36),
+        "2024-Q4": told(None),
+        "2024-Q2": told(2),
+    }.items():
+        ledger.add(release, title=period, population="births", period=period)
+    found = ledger.check(told(None), title="Q3", population="births", period="2024-Q3", threshold=3)
+    assert found.verdict == "incomplete"
+    assert "if zeros are always published" in found.sentence

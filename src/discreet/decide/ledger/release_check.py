@@ -184,7 +184,9 @@ class ReleaseCheck:
 
     def _if_zeros_are_shown(self) -> Joint:
         """Return what is not called safe because it follows if zeros are always published, which nothing says."""
-        if not any(sheet.figures.unsaid for sheets in (self.mine, *self.groups) for sheet in sheets):
+        around_it = [part for group in self.over_time for e in group for part in self.shelf.read(e.id).parts()]
+        together = [sheet.figures for sheets in (self.mine, *self.groups) for sheet in sheets]
+        if not any(part.unsaid for part in (*together, *around_it)):
             return Joint()
         shelf = replace(self.shelf, read=lambda name: self.shelf.read(name).marked(1))
         about = self.entry, self.every, self.revised, shelf, self.rules, self.of_others
@@ -192,16 +194,19 @@ class ReleaseCheck:
             other = ReleaseCheck(self.release.marked(1), *about)
             for before in other.groups:
                 other._put_together(before)
+            for group in other.over_time:
+                other._added_up(group)
         except (DataError, InfeasibleError):
             # Some hidden figure is 0, so zeros are not always published.
             return Joint()
         told = [one for one in other.joint.findings if one.sensitive and one.cause != "before"]
-        if not told:
+        what = [f"{one.name} is known: {one.reason}" for one in told[:1]] or list(other.joint.unjudged[:1])
+        if not what:
             return Joint(unfinished=other.joint.unfinished)
         return Joint(
             unjudged=(
-                f"nothing says whether hidden figures can be 0, and if zeros are always published, {told[0].name} is "
-                f"known: {told[0].reason}; say whether they are (--least 1, or --least 0 if zeros are hidden too)",
+                f"nothing says whether hidden figures can be 0, and if zeros are always published, {what[0]}; say "
+                "whether they are (--least 1, or --least 0 if zeros are hidden too)",
             )
         )
 
