@@ -66,6 +66,7 @@ class Terms:
         """Refuse NaN, which is neither above nor below anything, infinity, and levels on the wrong side of a value."""
         for name in ("least", "most", "protection", "precision"):
             if (given := getattr(self, name)) is not None and not math.isfinite(given):
-                raise RequestError(f"{name} is {given}; give a number ({name}=, --{name})")
+                both = f"{name}=, --{name}"
+                raise RequestError(f"{name} is {given}; give a number ({both})")
         if self.protection is not None and self.protection < 0:
             raise RequestError(f"protection is {self.protection:g}; give 0 or more (protection=, --protection)")
