@@ -251,6 +251,10 @@ class Figures(Copied, Readable):
         """Return the codes of a dimension that are not totals, in the order of the table."""
         return [i for i, label in enumerate(self.labels[name]) if not self.is_total(name, label)]
 
+    def sums(self, name: str) -> set[str]:
+        """Return the labels of a dimension that are sums of others: totals, and nodes of hierarchies."""
+        return {self.total}.union(*(tree.sums() for tree in self.hierarchies.get(name, ())))
+
     def where(self, is_so: Callable[[Kind], bool]) -> BoolArray:
         """Say for each figure whether something is true of its kind."""
         return np.array([is_so(kind) for kind in self.kinds], bool)[self.kind]
@@ -292,7 +296,7 @@ class Figures(Copied, Readable):
             return True
         inner = np.ones(len(self), bool)
         for column, (name, labels) in zip(self.codes.T, self.labels.items(), strict=True):
-            sums = {self.total}.union(*(tree.sums() for tree in self.hierarchies.get(name, ())))
+            sums = self.sums(name)
             inner &= np.array([label not in sums for label in labels])[column]
         if self.absent != "empty" or not inner.any() or not (exact | self.hidden)[inner].all():
             return False

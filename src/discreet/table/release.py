@@ -14,6 +14,7 @@ from discreet.table.figures import Figures
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import Copied
 from discreet.table.kinds import EXACT, Kind
+from discreet.table.listed_zeros import with_zeros
 from discreet.table.presentation import PLAIN, Presentation
 from discreet.table.table import Table
 
@@ -65,8 +66,7 @@ class Release(Copied, Readable):
     def parts(self, *, zeros: bool = False) -> tuple[Figures, ...]:
         """Return everything that is published as figures: those given, or the counts of the table.
 
-        With ``zeros`` every empty cell has a row too, unless they are too many: in a file, empty categories would be
-        lost without them.
+        With ``zeros`` every empty cell of the table has a row too, unless they are too many.
 
         >>> rounded = Release(Table.from_array([3, 6], ["month"]), "random-rounding", kind=Kind("random", base=3))
         >>> rounded.parts()[0].ranges()[1].tolist()
@@ -125,7 +125,10 @@ class Release(Copied, Readable):
             self.refuse_trial("written")
         from discreet.table.release_writer import write_figures
 
-        parts = self.parts(zeros=Path(path).suffix.lower() != ".parquet")
+        parts = self.parts()
+        if Path(path).suffix.lower() != ".parquet":
+            # People look for empty cells, and empty categories would be missing without them.
+            parts = tuple(map(with_zeros, self.parts(zeros=True)))
         about = {"method": self.method, "parameters": dict(self.parameters), "trial": self.trial}
         return write_figures(parts, path, about, self.inner, value=value, mark=mark, formulas=formulas, style=style)
 
@@ -140,7 +143,7 @@ class Release(Copied, Readable):
         """
         from discreet.table.release_writer import release_frame
 
-        parts = self.parts()
+        parts = tuple(map(with_zeros, self.figures))
         if not self.figures and self.inner is not None:
             parts = (Figures.of_table(self.inner, self.kind, zeros=True),)
         return release_frame(parts, {"trial": self.trial}, value, backend)
