@@ -95,8 +95,8 @@ def test_numbered_areas_are_not_sums() -> None:
     assert Table.from_frame(areas).total == sum(counts)
 
 
-UNITED = {"area": ["UK", "N", "S", "W"], "count": [16, 1, 5, 10]}
-LATER = {"area": ["N", "S", "W", "UK"], "count": [1, 5, 10, 16]}
+UNITED: dict[str, list[object]] = {"area": ["UK", "N", "S", "W"], "count": [16, 1, 5, 10]}
+LATER: dict[str, list[object]] = {"area": ["N", "S", "W", "UK"], "count": [1, 5, 10, 16]}
 
 
 @pytest.mark.parametrize("given", [UNITED, LATER])
