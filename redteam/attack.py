@@ -13,7 +13,7 @@ from redteam.of_means import beside_sums, means_of_sums
 from redteam.of_others import added_up, made_by_hand
 from redteam.of_periods import run_again, run_again_amounts
 from redteam.of_plans import planned, planned_amounts
-from redteam.of_several import drawn_again, linked, released_before, sampled
+from redteam.of_several import drawn_again, in_two_ways, linked, released_before, sampled
 from redteam.of_statistics import beside_counts, protected_with_statistics, with_statistics
 from redteam.of_sums import magnitudes
 from redteam.of_values import of_respondents
@@ -27,6 +27,7 @@ ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
     (linked, 2),
     (released_before, 2),
     (drawn_again, 2),
+    (in_two_ways, 2),
     (sampled, 1),
     (written, 4),
     (chained, 2),

@@ -110,6 +110,50 @@ def released_before(bench: Bench) -> Iterator[Case]:
     yield judged_case(title, HOLDER, "ledger", about, by_holder)
 
 
+WAYS = (
+    Method("suppress", (("rules", 3),)),
+    Method("random-rounding", (("base", 3),)),
+    Method("random-rounding", (("base", 3), ("margins", True))),
+    Method("random-rounding", (("base", 5), ("additive", True))),
+    Method("conventional-rounding", (("base", 3), ("margins", True))),
+    Method("conventional-rounding", (("base", 5),)),
+    Method("controlled-rounding", (("base", 3),)),
+    Method("small-count-rounding", (("base", 3),)),
+    Method("cell-key", (("bound", 2), ("variance", 1))),
+    None,
+    None,
+)
+"""How each of two releases of the same people is made; None is as it is."""
+
+
+def in_two_ways(bench: Bench) -> Iterator[Case]:
+    """A table or its margins, published in two ways; not both releases need state a population."""
+    random, world = bench.random, originals.flat(bench.random)
+    table = world.build(counts := originals.counts_in(random, world, 5))
+    ways, releases = [random.choice(WAYS), random.choice(WAYS)], []
+    shown = [table, table]
+    if len(world.shape) == 2:
+        one, other = random.sample([table.margin("a"), table.margin("b")], 2)
+        shown = random.choice(([one, other], [one, other], [one, table], [table, one], shown))
+    try:
+        for way, some in zip(ways, shown, strict=True):
+            seed = bench.seed() if way is not None and way.random else None
+            releases.append(dc.Release(some, "none") if way is None else way.apply(some, seed))
+    except dc.DiscreetError:
+        return
+    who, whom = random.choice((("people", "people"), ("people", ""), ("", "people"), ("", "")))
+    with tempfile.TemporaryDirectory() as folder, dc.Ledger(Path(folder) / "ledger.sqlite") as ledger:
+        ledger.add(releases[0], title="first", population=who)
+        data = ledger.check(releases[1], title="second", population=whom, threshold=THRESHOLD).to_dict()
+    old, new = (published(release, world) for release in releases)
+
+    def by_holder() -> tuple[int, list[Failure]]:
+        return 1, list(_learned(world, old, new)) if data["verdict"] == "safe" else []
+
+    about = (world.dimensions, counts, [None if way is None else (way.name, way.given) for way in ways], who, whom)
+    yield judged_case("in two ways", HOLDER, "ledger", about, by_holder)
+
+
 AGAIN = (
     Method("random-rounding", (("base", 3),)),
     Method("random-rounding", (("base", 5), ("additive", True))),

@@ -115,3 +115,54 @@ def test_levels_that_ask_for_nothing_are_refused() -> None:
         dc.Limits(levels={(("area", "n"), ("sex", "m")): (1, 2, float("nan"))})
     with pytest.raises(RequestError, match="least is -inf; give a number"):
         dc.audit(release, least=float("-inf"))
+
+
+MARKED = "area,count\nN,{}\nS,{}\nW,10\nV,0\nTotal,14\n"
+
+
+def test_marks_that_differ_have_to_say_what_they_mean(tmp_path: Path) -> None:
+    """If c hides 1 and 2 and x all else, c is 1 and x is 3; taken alike, each would be 1 to 3."""
+    file = tmp_path / "t.csv"
+    for marks in ("cx", "PS"):
+        file.write_text(MARKED.format(*marks))
+        named = [option for mark in marks for option in ("--mark", mark)] if marks == "PS" else []
+        said = refused(run("audit", file, *named))
+        one, other = marks
+        assert f"--mark {one}=1..2 --mark {other}=3.." in said
+        assert run("audit", file, "--mark", f"{one}=1..2", "--mark", f"{other}=3..").code == 1
+        assert run("audit", file, "--mark", f"{one}=..", "--mark", f"{other}=..").code == 0
+    assert [(cell.lower, cell.upper) for cell in dc.audit(dc.read_release(file, marks=["P=1..2", "S=3.."])).cells] == [
+        (1, 1),
+        (3, 3),
+    ]
+
+
+def test_flags_and_statuses_that_tell_hidden_figures_apart_are_marks(tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("area,count,flag\nN,,P\nS,,S\nW,10,\nV,0,\nTotal,14,\n")
+    assert "column 'flag' is no dimension and tells hidden figures apart ('P' and 'S')" in refused(
+        run("audit", file, "--dimensions", "area")
+    )
+    names = file.with_name("names.csv")
+    names.write_text(
+        "area,name,sex,count\nN,North,m,\nN,North,f,\nS,South,m,\nS,South,f,\nW,West,m,1\nW,West,f,0\nTotal,All,m,9\nTotal,All,f,8\n"
+    )
+    assert dc.read_release(names, dimensions=["area", "sex"]).parts()[0].hidden.sum() == 4
+    rows = "X,N,,{},{}\nX,S,,{},{}\nX,W,10,A,F\nX,V,0,A,F\nX,_T,14,A,F\n"
+    head = "DATAFLOW,AREA,OBS_VALUE,OBS_STATUS,CONF_STATUS\n"
+    for first, second in (("QA", "QD"), ("QC", "QD"), ("LC", "QC"), ("QA", "QA")):
+        file.write_text(head + rows.format(*first, *second))
+        assert "neither a number nor a suppression mark" in refused(run("audit", file))
+    file.write_text(head + rows.format(*"QAQD"))
+    assert run("audit", file, "--mark", "A=1..2", "--mark", "D=3..").code == 1
+    file.write_text(head + rows.format(*"QCQC"))
+    assert run("audit", file).code == 0
+
+
+def test_statuses_of_a_published_tab_file_do_not_tell_more(tmp_path: Path) -> None:
+    truth = dc.Table.from_array([[1, 4, 9], [6, 3, 11], [8, 12, 7]], {"area": list("nsw"), "sex": list("mfd")})
+    file = tmp_path / "t.tab"
+    dc.suppress(truth, "threshold=3").release.write(file)
+    assert run("audit", file).code == 0
+    file.write_text(file.read_text().replace(";x;M", ";x;U", 1))
+    assert "hidden figures have the statuses M and U" in refused(run("audit", file))

@@ -383,4 +383,5 @@ def test_a_policy_weighs_both_draws(ledger: Ledger, tmp_path: Path) -> None:
         policy.write_text(f'extends = "census"\n[limits]\ndr = {limit}\n')
         result = ledger.check(shown([6, 9], groups, kind=ROUNDED), title="Second", policy=policy)
         assert result.verdict == verdict, result
-    assert ledger.check(shown([6, 9], {"x": ["u", "v"]}, kind=ROUNDED), title="Alone", policy=policy).verdict == "safe"
+    alone = Ledger(tmp_path / "alone.sqlite")
+    assert alone.check(shown([6, 9], {"x": ["u", "v"]}, kind=ROUNDED), title="Alone", policy=policy).verdict == "safe"

@@ -393,3 +393,29 @@ def test_sets_of_releases_are_found_without_trying_all_of_them() -> None:
         found = [frozenset(e.id for e in group) for group in _worlds(entry, linked)]
         assert len(found) == len(set(found))
         assert set(found) == worlds_by_definition(entry, linked), tags
+
+
+@pytest.mark.parametrize("names", [("people", ""), ("", "people"), ("", "")])
+def test_releases_that_share_only_the_total_may_be_about_the_same_people(
+    ledger: Ledger, names: tuple[str, str]
+) -> None:
+    """A total of 12 less 7 and 4 leaves 1; whoever states no population is asked to."""
+    sexes = shown([6, 6, 12], {"sex": ["m", "f", "Total"]})
+    areas = shown([7, None, 4, None], {"area": ["n", "s", "w", "Total"]}, mark=dc.Kind("suppressed", least=1))
+    ledger.add(sexes, title="Sexes", population=names[0])
+    found = ledger.check(areas, title="Areas", population=names[1])
+    assert found.verdict == "incomplete"
+    assert "states no population, and if «Sexes» and «Areas» are about the same people" in found.sentence
+    assert "12 − 7 − 4 = 1 follows" in found.sentence
+    if not names[0]:
+        ledger.retag("Sexes", population="people", reason="left out")
+    assert ledger.check(areas, title="Areas", population="people").verdict == "unsafe"
+    assert ledger.check(areas, title="Areas", population="firms").verdict == "safe"
+
+
+def test_other_people_are_told_by_their_total(ledger: Ledger) -> None:
+    """If all were the same, nobody but women would be in the south."""
+    ledger.add(shown([12, 0, 12], {"sex": ["f", "m", "Total"]}), title="Sexes")
+    for count, verdict in ((11, "incomplete"), (12, "safe")):
+        areas = shown([count, 1, count + 1], {"area": ["n", "s", "Total"]})
+        assert ledger.check(areas, title="Areas").verdict == verdict

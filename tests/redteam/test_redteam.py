@@ -25,7 +25,7 @@ CASES = {
     ("linked", "released_before", "drawn_again", "sampled"): 40,
     ("written", "chained", "beside_counts", "with_statistics", "protected_with_statistics", "of_respondents"): 55,
     ("beside_sums", "means_of_sums"): 24,
-    ("made_by_hand", "added_up"): 24,
+    ("made_by_hand", "added_up", "in_two_ways"): 36,
     ("planned", "planned_amounts", "run_again", "run_again_amounts", "numbers_beside_amounts"): 18,
 }
 """How many cases of which attacks; those of one line share a process, which takes as long to start as ten cases.

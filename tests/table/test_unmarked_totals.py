@@ -13,7 +13,7 @@ from discreet import DataError, Hierarchy
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.table.release_reader import release_from_frame
 from discreet.table.table import Table
-from discreet.table.unmarked_totals import refuse_nested
+from discreet.table.unmarked_subtotals import refuse_blocks, refuse_nested
 
 LINES = 3
 
@@ -93,3 +93,97 @@ def test_numbered_areas_are_not_sums() -> None:
     counts = [9, 2, 3, 4, 5, 6, 7, 8, 2, 3, 4, 2]
     areas = pd.DataFrame({"area": [f"w{k}" for k in range(1, 13)], "count": counts})
     assert Table.from_frame(areas).total == sum(counts)
+
+
+UNITED: dict[str, list[object]] = {"area": ["UK", "N", "S", "W"], "count": [16, 1, 5, 10]}
+LATER: dict[str, list[object]] = {"area": ["N", "S", "W", "UK"], "count": [1, 5, 10, 16]}
+
+
+@pytest.mark.parametrize("given", [UNITED, LATER])
+def test_an_original_with_one_line_does_not_hide_its_total_among_its_areas(given: dict[str, list[object]]) -> None:
+    """Hidden beside a «UK» that nothing relates to it, N would be the UK less the others."""
+    frame = pd.DataFrame(given)
+    for judge in (dc.risk, dc.assess, dc.compare, lambda one: dc.suppress(one, "threshold=3")):
+        with pytest.raises(DataError, match="category 'UK' of dimension 'area' is the sum of all others in 1 line"):
+            judge(frame)
+    assert Table.from_frame(frame, total="UK").total == 16
+    assert Table.from_frame(frame, total=None).total == 32
+    assert dc.risk(frame, hierarchies={"area": Hierarchy.flat(["UK", "N", "S", "W"])}).people == 32
+
+
+def test_a_total_along_one_of_two_dimensions_is_found() -> None:
+    """Without any total, those of the sexes would be lost: a hierarchy says that UK is an area like others."""
+    rows = [("N", 1, 4), ("S", 5, 2), ("W", 10, 7), ("UK", 16, 13)]
+    long = [
+        (area, sex, n) for area, *both in rows for sex, n in zip(("m", "f", "Total"), (*both, sum(both)), strict=True)
+    ]
+    frame = pd.DataFrame(long, columns=["area", "sex", "count"])
+    with pytest.raises(DataError, match=r"'UK' of dimension 'area' is the sum of all others in 2 lines.*hierarchies="):
+        Table.from_frame(frame)
+    assert dc.risk(frame, hierarchies={"area": Hierarchy.flat(["N", "S", "W", "UK"])}).people == 58
+    # A total that is recomputed does not tell that another one is among the categories.
+    both = pd.DataFrame({"area": [*LATER["area"], "Total"], "count": [*LATER["count"], 16]})
+    with pytest.raises(DataError, match="'UK' of dimension 'area' is the sum of all others in 1 line"):
+        Table.from_frame(both, margins="recompute")
+
+
+def test_a_category_that_some_lines_lack_is_not_their_sum() -> None:
+    """A cell without a row is empty, so b is 0 where the others are not."""
+    rows = [("m", "a", 5), ("m", "b", 6), ("m", "c", 1), ("f", "a", 4)]
+    assert Table.from_frame(pd.DataFrame(rows, columns=["sex", "size", "count"])).total == 16
+
+
+def naive_blocks(values: IntArray, shown: BoolArray) -> bool:
+    """Say whether a category is the sum of two or more next to it, line by line and block by block."""
+    size = len(values)
+    blocks = [(i, range(i + 1, k)) for i in range(size) for k in range(i + 3, size + 1)]
+    blocks += [(i, range(k, i)) for i in range(size) for k in range(i - 1)]
+    for parent, block in blocks:
+        lines, fits = 0, True
+        for line in range(values.shape[1]):
+            if not shown[parent, line]:
+                continue
+            figures = [values[k, line] for k in block if shown[k, line]]
+            whole = len(figures) == len(block)
+            fits &= values[parent, line] >= sum(figures) and (not whole or values[parent, line] == sum(figures))
+            lines += whole and sum(figure > 0 for figure in figures) > 1
+        if fits and lines >= LINES:
+            return True
+    return False
+
+
+def test_subtotals_next_to_their_parts_against_a_slow_twin() -> None:
+    rng = np.random.default_rng(3)
+    found = 0
+    for _ in range(300):
+        values = rng.integers(0, 4, (int(rng.integers(4, 7)), int(rng.integers(2, 6))))
+        if rng.random() < 0.5:
+            values[0] = values[1:3].sum(axis=0)
+        shown = rng.random(values.shape) < rng.choice([0.9, 1.0])
+        codes = {name: code.ravel() for name, code in zip("ab", np.indices(values.shape), strict=True)}
+        refused = False
+        try:
+            refuse_blocks(codes, {"a": [f"x{k}x" for k in range(len(values))]}, values.ravel(), shown.ravel())
+        except DataError:
+            refused = True
+        assert refused == naive_blocks(values, shown), values
+        found += refused
+    assert 20 < found < 250
+
+
+def test_england_is_no_region() -> None:
+    """Its regions are listed below it, and hidden in a release they would follow from it."""
+    counts = {"England": [9, 20, 14], "north": [5, 9, 8], "south": [4, 11, 6], "Wales": [7, 8, 2]}
+    frame = pd.DataFrame(counts, index=["0-15", "16-64", "65+"]).T
+    wide = frame.reset_index(names="area")
+    remedy = r"leave it out and give the dimension a hierarchy \(hierarchies=\), which adds it up"
+    with pytest.raises(DataError, match=rf"'England' of dimension 'area' seems to be the sum of .*{remedy}"):
+        Table.from_frame(wide)
+    shown = wide.astype(str)
+    shown.loc[1, "0-15"] = shown.loc[2, "0-15"] = "x"
+    with pytest.raises(DataError, match="'England' of dimension 'area'"):
+        release_from_frame(pd.concat([shown.assign(**{"85+": ["5", "2", "3", "1"]})]))
+    tree = Hierarchy.from_parents({"north": "England", "south": "England", "England": "Total", "Wales": "Total"})
+    assert dc.risk(wide[wide["area"] != "England"], hierarchies={"area": tree}).people == 60
+    with pytest.raises(DataError, match=r"'England' of dimension 'area' is not among the finest .* leave it out"):
+        dc.risk(wide, hierarchies={"area": tree})

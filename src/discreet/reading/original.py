@@ -269,13 +269,21 @@ def _names(given: object, column: str) -> bool:
 def counts_of(source: object, how: Reading, tops: Mapping[str, str] | None = None) -> Table:
     """Return the counts of a table in a file or frame."""
     same: dict[str, Any] = {"count": how.count, "dimensions": how.dimensions, "layout": how.layout}
-    same |= {"margins": how.margins, "total": how.total or None, "decimal": how.decimal}
+    same |= {"margins": how.margins, "total": how.total or None, "decimal": how.decimal, "listed": _listed(how)}
     if isinstance(source, str | Path):
         from discreet.table.table_reader import read_table
 
         return read_table(source, **same, totals=tops, impossible=how.impossible, **how.text)
     table = Table.from_frame(source, **same)
     return table if how.impossible is None else table.with_structural_zeros(how.impossible, **how.text)
+
+
+def _listed(how: Reading) -> list[str]:
+    """Return the dimensions whose categories a hierarchy lists; one that is made from the codes lists none."""
+    from discreet.tabulation.tabulate import trees_of
+
+    found = {name: trees_of(given, how.total_code) for name, given in (how.hierarchies or {}).items()}
+    return [name for name, trees in found.items() if not any(isinstance(tree, Prefixes) for tree in trees)]
 
 
 def _grouped(table: Table, how: Reading, tops: Mapping[str, str], *, some: bool = False) -> Opened:

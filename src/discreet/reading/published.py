@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from discreet.core.errors import DataError, DiscreetError, RequestError
+from discreet.core.text import listed
 from discreet.reading.original import counts_of, describes_itself, is_frame, is_read, open_original, stated_method
 from discreet.reading.reading import PLACE, Reading
 from discreet.table.arrow_files import errors_of
@@ -162,6 +163,12 @@ def _published_tab(file: Path, metadata: Metadata, parts: Mapping[str, Sequence[
                 f"{file}: line {line}: the status is {letter}, but the figure {text}; give {HIDDEN_FIGURE} where the "
                 f"status is {' or '.join(HIDDEN)}, and nowhere else"
             )
+    if len(told := {letter.upper() for letter in columns[status]} & set(HIDDEN)) > 1:
+        raise DataError(
+            f"{file}: hidden figures have the statuses {listed(sorted(told))}, so readers may know which are small; "
+            "give all of them one status if only that is published, or write the table as CSV with marks that say what "
+            "they mean (marks=, --mark)"
+        )
     names = [one.name for one in metadata.of("dimension")]
     totals = {one.name: one.total for one in metadata.of("dimension")}
     trees = {}

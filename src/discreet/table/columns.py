@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -16,7 +16,8 @@ from discreet.core.numerics import BoolArray, IntArray, first_true
 from discreet.table.counts import Where, numpy_from_arrow, whole_counts
 from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Dimension, Grid, grid_of
-from discreet.table.unmarked_totals import refuse_nested, refuse_sums, refuse_unmarked
+from discreet.table.unmarked_subtotals import ADDED, NO_SUMS, refuse_blocks, refuse_nested
+from discreet.table.unmarked_totals import FLAT, NONE, refuse_sums, refuse_unmarked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -104,11 +105,13 @@ def frequencies_from_columns(
     totals: Mapping[str, str] | None = None,
     margins: Margins = "check",
     possible: BoolArray | None = None,
+    listed: Collection[str] = (),
 ) -> Frequencies:
     """Count cells from a column of labels per dimension and a column of counts; see :func:`discreet.read_table`.
 
     ``categories`` are those of each dimension, in order, by default those of the columns; ``possible`` is false at
-    structural zeros, and ``where`` names the place of a row in messages.
+    structural zeros, and ``where`` names the place of a row in messages. Categories of a dimension that is ``listed``
+    have their place in a hierarchy, so none of them is taken for a forgotten sum.
     """
     codes, dims, marked = [], [], []
     for name, column in columns.items():
@@ -157,10 +160,15 @@ def frequencies_from_columns(
     if total is not None:
         for dimension, mark in zip(table.dimensions, marked, strict=True):
             refuse_unmarked(dimension.name, dimension.categories, known=bool(mark.any()))
-        bare = {dim.name: dim.categories for dim, mark in zip(dims, marked, strict=True) if not mark.any()}
+        # A total that was checked leaves no room for another one.
+        checked = {dim.name for dim, mark in zip(dims, marked, strict=True) if mark.any() and margins == "check"}
+        bare = {dim.name: dim.categories for dim in dims if dim.name not in {*checked, *listed}}
+        any_marked = not inner.all()
         inside = dict(zip(columns, (code[inner] for code in codes), strict=True))
-        for refuse in (refuse_sums, refuse_nested):
-            refuse(inside, bare, numbers[inner], np.ones(rows.size, bool))
+        every = inside, bare, numbers[inner], np.ones(rows.size, bool)
+        refuse_sums(*every, FLAT if any_marked else NONE)
+        for refuse in (refuse_nested, refuse_blocks):
+            refuse(*every, FLAT if any_marked else NO_SUMS, ADDED)
     return table
 
 

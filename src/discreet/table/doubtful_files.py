@@ -1,16 +1,18 @@
-"""Published files that may not be what they seem: empty figures beside marks, notes below tables, files cut short."""
+"""Published files that may not be what they seem: several marks, empty figures beside them, notes, files cut short."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+import shlex
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from discreet.core.errors import DataError
 from discreet.core.numerics import BoolArray, first_true
+from discreet.core.text import listed
 from discreet.table.columns import Coded
 from discreet.table.counts import Where
 from discreet.table.roles import PUBLISHED_AS
@@ -32,6 +34,53 @@ def refuse_gaps(texts: Texts, hidden: BoolArray, where: Where) -> None:
             f"(marks=[{mark!r}, ''], --mark {mark} --mark ''), or 0 (marks=[{mark!r}, '=0..0'], --mark {mark} --mark "
             "'=0..0')"
         )
+
+
+def refuse_several(texts: Texts, hidden: BoolArray, said: Container[str]) -> None:
+    """Refuse marks that differ and do not say what they mean: readers may know which of them hides small figures.
+
+    ``said`` are the marks that say it.
+
+    >>> refuse_several(np.array(["c", "x", "10"], object), np.array([True, True, False]), [])
+    Traceback (most recent call last):
+        ...
+    discreet.core.errors.DataError: hidden figures have the marks 'c' and 'x', and what tells them apart may tell \
+readers which are small; say what each means (marks=['c=1..2', 'x=3..']), or that none says more \
+(marks=['c=..', 'x=..']), or write one mark for all
+    """
+    used = sorted(set(texts[hidden].tolist()) - {""})
+    if len(used) > 1 and any(mark not in said for mark in used):
+        first, *others = used
+        means, more = [f"{first}=1..2", *(f"{one}=3.." for one in others)], [f"{one}=.." for one in used]
+
+        def told(marks: list[str]) -> str:
+            return f"(marks={marks}, {' '.join(f'--mark {shlex.quote(one)}' for one in marks)})"
+
+        raise DataError(
+            f"hidden figures have the marks {listed([repr(one) for one in used])}, and what tells them apart may tell "
+            f"readers which are small; say what each means {told(means)}, or that none says more {told(more)}, or "
+            "write one mark for all"
+        )
+
+
+def refuse_flags(name: str, flags: Texts, hidden: BoolArray, labels: Mapping[str, Coded]) -> None:
+    """Refuse a column that is left out and tells hidden figures apart, as flags of primary and secondary cells do.
+
+    It holds something else beside figures that are shown. A column of names belongs to one of several dimensions.
+    """
+    told, others = set(flags[hidden].tolist()), set(flags[~hidden].tolist())
+    repeated = others <= {""} or len(others) < int((~hidden).sum())
+    if len(told) < 2 or told & others or not repeated:
+        return
+    for coded in labels.values() if len(labels) > 1 else ():
+        if len(set(zip(coded.codes.tolist(), flags.tolist(), strict=True))) == len(set(coded.codes.tolist())):
+            return
+    used = listed([repr(one) for one in sorted(told)])
+    raise DataError(
+        f"column {name!r} is no dimension and tells hidden figures apart ({used}), so readers may know which are "
+        "small; write what it says in place of the figures, as marks that say what they mean (marks=, --mark), or "
+        "take the column out of the file if it is not published"
+    )
 
 
 def refuse_notes(labels: Mapping[str, Coded], texts: Texts, where: Where) -> None:

@@ -23,7 +23,7 @@ NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
 
 def meanings_of(marks: Sequence[str], least: float | None) -> dict[str, Kind]:
-    """Return the marks, and what each says of a figure.
+    """Return the marks, and what each says of a figure; ``x=..`` says no more than ``x``.
 
     >>> [kind.phrase for kind in meanings_of(["x", "c=1..7"], 1).values()]
     ['suppressed, at least 1', 'suppressed, 1 to 7']
@@ -34,8 +34,8 @@ def meanings_of(marks: Sequence[str], least: float | None) -> dict[str, Kind]:
     found: dict[str, Kind] = {}
     for text in marks:
         said = MEANING.fullmatch(text.strip())
-        if said is None:
-            found[text.strip()] = plain
+        if said is None or not (said[2] or said[3]):
+            found[text.strip() if said is None else said[1].strip()] = plain
         else:
             low, high = (int(end) if end else None for end in said.group(2, 3))
             found[said[1].strip()] = Marked(least=low, most=high)
@@ -88,7 +88,7 @@ def _digits(texts: Texts, marks: Sequence[str], where: Where, negative: bool) ->
         what = "is empty" if not texts[row] else f"is {texts[row]!r}"
         raise DataError(
             f"{where(row)}: the figure {what}, neither a number nor a suppression mark ({named}); name the mark "
-            "(marks=, --mark)"
+            "(marks=, --mark), and what it means if readers know that, as 'p=1..2'"
         )
     shown = pc.if_else(pa.array(hidden), "0", column)
     point = pc.find_substring(shown, ".").to_numpy()

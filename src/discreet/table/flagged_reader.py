@@ -6,13 +6,13 @@ import re
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.errors import DataError
 from discreet.table.hierarchy import TOTAL
 from discreet.table.roles import BESIDE, FIGURES, PUBLISHED_AS, STATES, looks_like_statistic
+from discreet.table.statistic_reader import Texts
 
 FLAG = "flag"
 """The column of flags, right before the one that says how figures were made; before it those of other measures."""
@@ -25,6 +25,8 @@ BOTH = re.compile(r"([A-Za-z][A-Za-z0-9_-]*): .*", re.S)
 """A column that shows its identifier and its name."""
 PERIODS = ("BASE_PER", "TIME_PER_COLLECT")
 """Attributes of SDMX that are named like statistics, but are not."""
+HIDES = frozenset(("", "Q", "M", "C", "N"))
+"""Statuses that say only that a figure is not shown: suppressed, missing, confidential, not for publication."""
 ALL = "_T"
 """The code of totals in SDMX."""
 
@@ -93,6 +95,8 @@ def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
                     f"{file}: row {row + 1} shows {text} with {CONFIDENTIAL} {code!r}: what is confidential is not for "
                     "publication; leave the value empty, or correct the status"
                 )
+    if BOUNDS[PUBLISHED_AS] not in after:
+        texts = _with_reasons(texts, [_texts(after[name]) for name in (STATUS, CONFIDENTIAL) if name in after])
     found[value] = pa.array(texts.tolist(), pa.string())
     told = {name: after[column] for name, column in BOUNDS.items() if column in after}
     stated = ""
@@ -113,6 +117,19 @@ def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
     return pa.table({**found, **told})
 
 
+def _with_reasons(texts: Texts, statuses: list[Texts]) -> Texts:
+    """Return figures with the codes that say why they are hidden in their place, where these say more than that.
+
+    Codes that differ tell hidden figures apart: A is for few units, D for cells hidden for the sake of others.
+    """
+    hidden = texts == ""
+    codes = [np.array([one.partition(": ")[0] for one in status[hidden].tolist()], object) for status in statuses]
+    telling = [one for one in codes if len(set(one.tolist())) > 1 or not set(one.tolist()) <= HIDES]
+    marked = texts.copy()
+    marked[hidden] = [" ".join(row) for row in zip(*telling, strict=True)] if telling else ""
+    return marked
+
+
 def _label(text: str, both: bool, file: Path) -> str:
     """Return the label that a code of SDMX-CSV stands for."""
     if not both:
@@ -123,5 +140,5 @@ def _label(text: str, both: bool, file: Path) -> str:
     return label
 
 
-def _texts(column: pa.ChunkedArray) -> npt.NDArray[np.object_]:
+def _texts(column: pa.ChunkedArray) -> Texts:
     return np.array(pc.fill_null(column, "").to_pylist(), object)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
@@ -21,11 +21,12 @@ from discreet.table.roles import ENDS, FIGURES, POSSIBLE, Layout, check_layout, 
 
 
 class TotalOptions(TypedDict, total=False):
-    """What totals are called, and whether they are checked."""
+    """What totals are called, whether they are checked, and the dimensions whose categories a hierarchy lists."""
 
     total: str | None
     totals: Mapping[str, str] | None
     margins: Margins
+    listed: Collection[str]
 
 
 class TableOptions(TotalOptions, total=False):
@@ -100,8 +101,9 @@ def frequencies_from_arrow(
         columns = {name: coded_arrow(name, arrow[name], where) for name in found.dimensions}
         counts = counts_from_arrow(arrow[found.figure], where, decimal)
         possible = possible_from_arrow(arrow, found.dimensions, where)
+    named: Collection[str] = how.get("listed", ())
     return frequencies_from_columns(
-        columns, counts, where=where, total=total, totals=totals, margins=margins, possible=possible
+        columns, counts, where=where, total=total, totals=totals, margins=margins, possible=possible, listed=named
     )
 
 

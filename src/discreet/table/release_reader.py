@@ -19,8 +19,15 @@ from discreet.core.numerics import BoolArray, IntArray, first_true
 from discreet.table.arrow_files import errors_of, published_tables, read_arrow_rows
 from discreet.table.columns import Coded, coded_arrow
 from discreet.table.counts import Where
-from discreet.table.doubtful_files import refuse_cut, refuse_gaps, refuse_notes, refuse_open_end
-from discreet.table.figure_texts import figure_texts, meanings_of, parsed
+from discreet.table.doubtful_files import (
+    refuse_cut,
+    refuse_flags,
+    refuse_gaps,
+    refuse_notes,
+    refuse_open_end,
+    refuse_several,
+)
+from discreet.table.figure_texts import MEANING, figure_texts, meanings_of, parsed
 from discreet.table.figures import Absent, Figures
 from discreet.table.frames import plain_columns, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
@@ -47,7 +54,8 @@ from discreet.table.statistic_reader import (
     taken_out,
 )
 from discreet.table.table_reader import is_tabulated, note_of, release_from_arrow
-from discreet.table.unmarked_totals import FLAT, NO_SUMS, NONE, refuse_nested, refuse_sums, refuse_unmarked
+from discreet.table.unmarked_subtotals import NO_SUMS, refuse_blocks, refuse_nested
+from discreet.table.unmarked_totals import FLAT, NONE, refuse_sums, refuse_unmarked
 
 STATED = re.compile(rf"(.*?)(?: {ROWS}=([0-9]+))?(?:{TRIAL_MARK})?")
 """How a figure was made, and how many rows there are."""
@@ -289,8 +297,11 @@ def _built(columns: _Columns, how: ReleaseOptions, groups: Groups) -> Figures:
     (numbers, *limits), (hidden, *open_), decimals = parsed(
         [texts, *ends], list(meanings), where, negative=stated is not None or margins.signed
     )
-    if "marks" not in how and stated is None and not ends:
-        refuse_gaps(texts, hidden, where)
+    if stated is None and not ends:
+        if "marks" not in how:
+            refuse_gaps(texts, hidden, where)
+        said = [found[1].strip() for mark in how.get("marks", ()) if (found := MEANING.fullmatch(mark.strip()))]
+        refuse_several(texts, hidden, said)
     total = how.get("total", TOTAL)
     trees = _trees(labels, total, how, groups)
     if total:
@@ -376,6 +387,10 @@ def _columns(arrow: pa.Table, where: Where, how: ReleaseOptions, definitions: Ma
     texts = figure_texts(taken.plain[read.figure], where)
     about = () if {PUBLISHED_AS, *ENDS} & set(read.dimensions) else (PUBLISHED_AS, *ENDS)
     beside = {n: figure_texts(arrow[n], where) for n in about if n in taken.plain.column_names}
+    hidden = np.isin(texts, [mark.strip() for mark in meanings_of(how.get("marks", MARKS), None)])
+    for name in names if hidden.any() and PUBLISHED_AS not in beside else ():
+        if name in taken.plain.column_names and name not in {*labels, read.figure, *beside}:
+            refuse_flags(name, figure_texts(arrow[name], where), hidden, labels)
     aside = {name: figure_texts(column, where) for name, column in taken.columns.items()}
     return _Columns(labels, texts, beside, where, read.figure, aside, floating)
 
@@ -395,7 +410,8 @@ def _refuse_sums(
     bare = {name: one.categories for name, one in labels.items() if total not in one.categories and not trees.get(name)}
     codes = {name: one.codes for name, one in labels.items()}
     refuse_sums(codes, bare, numbers, ~hidden, _otherwise(labels, total), by_chance=by_chance)
-    refuse_nested(codes, bare, numbers, ~hidden, _otherwise(labels, total, NO_SUMS))
+    for refuse in (refuse_nested, refuse_blocks):
+        refuse(codes, bare, numbers, ~hidden, _otherwise(labels, total, NO_SUMS))
 
 
 def _otherwise(labels: Labels, total: str, none: str = NONE) -> str:

@@ -123,8 +123,8 @@ class Table(Frequencies, Readable):
         Args:
             frame: *long*, with one column per dimension and a column of counts, or *wide*, a labelled
                 cross-table whose first column (or pandas index) holds the row labels.
-            **reading: ``dimensions``, ``count``, ``layout``, ``total``, ``totals``, ``margins`` and ``decimal``, as
-                :func:`discreet.read_table` takes them.
+            **reading: ``dimensions``, ``count``, ``layout``, ``total``, ``totals``, ``margins``, ``listed`` and
+                ``decimal``, as :func:`discreet.read_table` takes them.
 
         >>> import pandas as pd
         >>> long = pd.DataFrame({"area": ["n", "n", "s"], "sex": ["m", "f", "f"], "count": [3, 1, 2]})

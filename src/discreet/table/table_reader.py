@@ -164,6 +164,7 @@ def read_table(
             ``total``, the label that marks a margin, by default ``"Total"``; None if no category is one.
             ``totals``, the label that marks a margin along single dimensions, if it is another.
             ``margins``: ``"check"`` stated margins, or ``"recompute"`` to ignore them.
+            ``listed``, dimensions of which no category is a sum of others, though one may seem so.
             ``decimal``, the decimal sign of counts that are texts: the other one, of point and comma, may then separate
             thousands.
 

@@ -381,8 +381,8 @@ def _axis(dimension: Dimension, trees: Hierarchy | Sequence[Hierarchy], total: s
     axis = Axis(dimension.name, given or (Hierarchy.flat(dimension.categories, total=total),))
     for category in dimension.categories:
         if category not in axis.leaves:
-            raise DataError(
-                f"category {category!r} of dimension {dimension.name!r} is not among the finest of its hierarchy; "
-                f"{nearest(category, axis.leaves)}"
-            )
+            sums = category in axis.codes
+            remedy = "leave it out: the hierarchy adds it up" if sums else nearest(category, axis.leaves)
+            cell = f"category {category!r} of dimension {dimension.name!r}"
+            raise DataError(f"{cell} is not among the finest of its hierarchy; {remedy}")
     return axis

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from itertools import product
 
@@ -81,6 +82,8 @@ class ReleaseCheck:
         if meet([entry, *(reached_by := _linked(entry, every_variable))]):
             self.linked = [e for e in reached_by if e.id in self.old_ids]
             self.beside = [e for e in reached_by if e.id not in self.old_ids]
+        here = {e.id for e in self.linked}
+        self.unlinked = [e for e in same if e.id not in here]
         together, mine = {e.id for e in same}, set(entry.dimensions)
         # A first version may meet the new release through others alone.
         reached = mine.union(*(e.dimensions for e in self.linked))
@@ -132,6 +135,10 @@ class ReleaseCheck:
             late += group[:1] if self.rules.clock.late else []
             if not late:
                 self._added_up(group)
+        for e in self.unlinked:
+            late += [e] if self.rules.clock.late else []
+            if not late:
+                self._if_the_same(e)
         for start in range(0, len(self.others), TOGETHER):
             some = self.others[start : start + TOGETHER]
             silent = self._quiet(some, fewest)
@@ -223,6 +230,30 @@ class ReleaseCheck:
         what += [f"{many(found.unfinished, 'figure')} could not be bounded in time"] * bool(found.unfinished)
         self.joint |= Joint(unjudged=tuple(_within(self.entry, group, text) for text in what))
 
+    def _if_the_same(self, e: Entry) -> None:
+        """Note what follows if a release that shares no dimension, only the total, is about the same people.
+
+        One of the two states no population. If their figures contradict each other, they are not the same people.
+        """
+        theirs = self._spelled(sheets_of(self.shelf.read(e.id), e, self.names))
+        wholes = [_whole(sheet.figures) for sheet in (*self.mine, *theirs)]
+        if len({whole for whole in wholes if whole is not None}) > 1:
+            return
+        for every in self.groups:
+            before = [sheet for sheet in every if sheet.entry.same_variable(self.entry)]
+            try:
+                found = joint_findings(self.mine, [*before, *theirs], self.rules, same=False)
+            except (DataError, InfeasibleError):
+                return
+            known = {one.name for one in self.joint.findings}
+            told = [
+                one for one in found.findings if one.cause == "together" and one.sensitive and one.name not in known
+            ]
+            what = [f"{one.subtraction or one.name} follows" for one in told[:1]]
+            what += [f"{many(found.unfinished, 'figure')} could not be bounded in time"] * bool(found.unfinished)
+            self.joint |= Joint(unjudged=tuple(_perhaps(e, self.entry, text) for text in what))
+        self.compared.append(e)
+
     def _quiet(self, some: Sequence[Entry], fewest: int) -> set[str]:
         """Return the releases for which a comparison reveals nothing; many are screened at once."""
         about = self.entry
@@ -288,6 +319,24 @@ class ReleaseCheck:
 def _without_statistics(part: Figures) -> Equations:
     """Return the equations of the figures alone; a note says that statistics of other times were not compared."""
     return equations_of(replace(part, statistics=()))
+
+
+def _whole(part: Figures) -> Fraction | None:
+    """Return the total that a table prints exactly, None where it prints none."""
+    lower, upper = part.ranges()
+    rows = lower == upper
+    for column, labels in zip(part.codes.T, part.labels.values(), strict=True):
+        rows &= np.array([label == part.total for label in labels], bool)[column]
+    return Fraction(int(part.values[rows][0]), 10**part.decimals) if rows.any() else None
+
+
+def _perhaps(earlier: Entry, entry: Entry, what: str) -> str:
+    """Say what is given away if two releases are about the same people, which one of them does not say."""
+    silent = entry if not entry.population else earlier
+    return (
+        f"«{silent.title}» states no population, and if «{earlier.title}» and «{entry.title}» are about the same "
+        f"people, {what}; state the population of both (--population, discreet ledger retag)"
+    )
 
 
 def _linked(entry: Entry, same: Sequence[Entry]) -> list[Entry]:

@@ -1,0 +1,166 @@
+"""Subtotals that nobody marked: categories that are sums of those with longer codes, or of those next to them.
+
+Taken for a category, a subtotal counts people twice, and no equation links it to its cells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from discreet.core.errors import DataError
+from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.text import listed
+from discreet.table.grid import locate
+from discreet.table.unmarked_totals import LINES, lines_of
+
+NO_SUMS = "say that there are no sums (total=None, --total '')"
+TREE = "give the dimension a hierarchy (hierarchies=, --hierarchy)"
+"""What to do with a subtotal of a release."""
+ADDED = "leave it out and give the dimension a hierarchy (hierarchies=, --hierarchy), which adds it up"
+"""What to do with a subtotal of an original."""
+
+
+def refuse_nested(
+    codes: Mapping[str, IntArray],
+    categories: Mapping[str, Sequence[str]],
+    values: IntArray,
+    shown: BoolArray,
+    otherwise: str = NO_SUMS,
+    remedy: str = TREE,
+) -> None:
+    """Refuse categories that are sums of those whose codes begin with their own, as far as they are shown.
+
+    The first arguments are those of :func:`~discreet.table.unmarked_totals.refuse_sums`; ``remedy`` says what to do if
+    it is a sum. All codes of one length that begin alike must have such sums: of
+    areas that are numbered from 1 to 12, the first is none. Or one of them has three, which are not chance.
+
+    >>> labels = {"geo": ["DE1", "DE11", "DE12", "DE2", "DE21", "DE22"]}
+    >>> shown = np.array([True, False, False, True, True, True])
+    >>> refuse_nested({"geo": np.arange(6)}, labels, np.array([60, 0, 0, 40, 15, 25]), shown)
+    Traceback (most recent call last):
+        ...
+    discreet.core.errors.DataError: category 'DE2' of dimension 'geo' seems to be the sum of 'DE21' and 'DE22'; if it \
+is, give the dimension a hierarchy (hierarchies=), otherwise say that there are no sums (total=None)
+    """
+    for name, labels in categories.items():
+        above = _above(labels)
+        under = np.bincount(above[above >= 0], minlength=len(labels))
+        if not (under > 1).any():
+            continue
+        line = lines_of(codes[name].size, [column for other, column in codes.items() if other != name])
+        lines = np.where(under > 1, _seen_as_sums(codes[name], line, above, values, shown), -1)
+        # Of codes of one length below the same one, all must be sums, or one of them in so many lines.
+        alike = np.unique(np.stack([above, [len(label) for label in labels]]), axis=1, return_inverse=True)[1]
+        none = np.bincount(alike, lines < 0) > 0
+        found = (lines >= LINES) | ((lines > 0) & ~none[alike])
+        if found.any():
+            parent = int(np.argmax(found))
+            raise _seeming(name, labels, parent, np.flatnonzero(above == parent).tolist(), (remedy, otherwise))
+
+
+def refuse_blocks(
+    codes: Mapping[str, IntArray],
+    categories: Mapping[str, Sequence[str]],
+    values: IntArray,
+    shown: BoolArray,
+    otherwise: str = NO_SUMS,
+    remedy: str = TREE,
+) -> None:
+    """Refuse categories that are the sum of those right below or right above them, as England is of its regions.
+
+    The arguments are those of :func:`refuse_nested`. Nothing may contradict it, and three lines must show it.
+
+    >>> labels = {"area": ["England", "north", "south", "Wales"]}
+    >>> every = {"area": np.repeat([0, 1, 2, 3], 3), "age": np.tile([0, 1, 2], 4)}
+    >>> counts = np.array([9, 20, 14, 5, 9, 8, 4, 11, 6, 7, 8, 2])
+    >>> refuse_blocks(every, labels, counts, np.ones(12, bool))
+    Traceback (most recent call last):
+        ...
+    discreet.core.errors.DataError: category 'England' of dimension 'area' seems to be the sum of 'north' and \
+'south'; if it is, give the dimension a hierarchy (hierarchies=), otherwise say that there are no sums (total=None)
+    """
+    for name, labels in categories.items():
+        if len(labels) < 4:
+            continue
+        line = lines_of(codes[name].size, [column for other, column in codes.items() if other != name])
+        size, number = len(labels), int(line.max(initial=-1)) + 1
+        if number < LINES:
+            continue
+        whole = np.bincount(line, ~shown, number)[line] == 0
+        sums = np.zeros(size, np.int64)
+        np.add.at(sums, codes[name][whole], values[whole])
+        for parent, first, last in _blocks(sums):
+            above = np.full(size, -1)
+            above[first:last] = parent
+            somebody = (above[codes[name]] == parent) & shown & (values > 0)
+            # Where it is not listed, it is 0.
+            if not np.isin(line[somebody], line[codes[name] == parent]).all():
+                continue
+            if _seen_as_sums(codes[name], line, above, values, shown)[parent] >= LINES:
+                raise _seeming(name, labels, parent, list(range(first, last)), (remedy, otherwise))
+
+
+def _blocks(sums: IntArray) -> list[tuple[int, int, int]]:
+    """Return which categories have the same sum over all lines as a block right after or before them, and the block.
+
+    Blocks have two categories or more; the shortest is taken, and what is added to it with a sum of 0 is left out.
+
+    >>> _blocks(np.array([9, 4, 5, 7, 16]))
+    [(0, 1, 3), (4, 1, 4)]
+    """
+    found = []
+    size, ends = sums.size, np.concatenate([[0], np.cumsum(sums)])
+    for parent in np.flatnonzero(sums).tolist():
+        last = int(np.searchsorted(ends, ends[parent + 1] + sums[parent]))
+        if parent + 2 < last <= size and ends[last] == ends[parent + 1] + sums[parent]:
+            found.append((parent, parent + 1, last))
+        first = int(np.searchsorted(ends, ends[parent] - sums[parent], "right")) - 1
+        if 0 <= first < parent - 1 and ends[first] == ends[parent] - sums[parent]:
+            found.append((parent, first, parent))
+    return found
+
+
+def _seeming(
+    name: str, labels: Sequence[str], parent: int, parts: Sequence[int], remedies: tuple[str, str]
+) -> DataError:
+    """Say which category seems to be the sum of which others, and what to do if it is, and if not."""
+    of = listed([repr(labels[one]) for one in parts])
+    found = f"category {labels[parent]!r} of dimension {name!r} seems to be the sum of {of}"
+    return DataError(f"{found}; if it is, {remedies[0]}, otherwise {remedies[1]}")
+
+
+def _above(labels: Sequence[str]) -> IntArray:
+    """Return for each code the longest other one that it begins with; -1 if there is none.
+
+    >>> _above(["DE", "DE1", "DE11", "FR"]).tolist()
+    [-1, 0, 1, -1]
+    """
+    found = np.full(len(labels), -1, np.int64)
+    stack: list[int] = []
+    for code in sorted(range(len(labels)), key=lambda one: labels[one]):
+        while stack and not (labels[stack[-1]] and labels[code].startswith(labels[stack[-1]])):
+            stack.pop()
+        found[code] = stack[-1] if stack else -1
+        stack.append(code)
+    return found
+
+
+def _seen_as_sums(code: IntArray, line: IntArray, above: IntArray, values: IntArray, shown: BoolArray) -> IntArray:
+    """Return in how many lines each code is seen to be the sum of those below it; -1 if it is not where it could be."""
+    size, over = above.size, above[code]
+    below, own = over >= 0, shown & np.isin(code, above)
+    places, at = np.unique(line[below] * size + over[below], return_inverse=True)
+    seen, figures = shown[below], values[below]
+
+    def added(what: IntArray | BoolArray) -> IntArray:
+        # One more, which is 0, for lines in which nothing below a code is listed.
+        return np.rint(np.bincount(at, what, places.size + 1)).astype(np.int64)
+
+    mine = locate(places, line[own] * size + code[own])
+    sums, hidden, positive = (added(one)[mine] for one in (figures * seen, ~seen, seen & (figures > 0)))
+    wrong = np.where(hidden > 0, values[own] < sums, values[own] != sums)
+    lines = np.bincount(code[own], (hidden == 0) & (positive > 1), size)
+    found: IntArray = np.where(np.bincount(code[own], wrong, size) > 0, -1, lines).astype(np.int64)
+    return found
