@@ -13,6 +13,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 LOG := $(VENV)/install.log
 BESIDE := $(VENV)/beside.log
+SEEN := $(VENV)/coverage
 AGAIN := $(MAKE) --no-print-directory
 INSTALL := $(BIN)/python -m pip --no-input install --progress-bar off --constraint pins.txt --editable
 # What pip says is of interest only when it fails.
@@ -36,11 +37,12 @@ demo: $(VENV)/.run ## assess a bundled table, with a report
 	@echo "The report is $(CURDIR)/build/religion.html"
 
 # The tests of a file share what they make, so one process runs them all. Tests wait for browsers and other processes now
-# and then; types and documentation are checked meanwhile.
+# and then; types and documentation are checked meanwhile. Each process of a run leaves what it has seen in $(SEEN).
 test: style java chromium ## all checks: style, types, layers, tests, documentation
 	@echo "Types, layers and documentation are checked while the tests run; what they say follows."
 	@$(AGAIN) --keep-going types docs > $(BESIDE) 2>&1 & beside=$$!; trap 'kill $$beside 2> /dev/null || true' EXIT INT TERM; \
-	tests=0; $(BIN)/pytest -n $(WORKERS) --dist loadfile --cov --cov-report=term-missing:skip-covered || tests=$$?; \
+	rm -rf $(SEEN); tests=0; DISCREET_COVERAGE=$(SEEN) $(BIN)/pytest -n $(WORKERS) --dist loadfile || tests=$$?; \
+	$(BIN)/python tests/measuring.py report $(SEEN) || tests=$$?; \
 	rest=0; wait $$beside || rest=$$?; cat $(BESIDE); \
 	[ $$tests = 0 ] || echo "The tests failed; what they said is above types and documentation." >&2; \
 	[ $$tests = 0 ] && [ $$rest = 0 ]
@@ -130,7 +132,7 @@ wheel: $(VENV)/.created ## build the wheel into dist/ and try it in an environme
 	echo "$(CURDIR)/$$(cd "$(CURDIR)" && ls dist/*.whl): installed and tried"
 
 clean: ## remove what was built, but not .venv
-	rm -rf site build dist src/discreet.egg-info .cache .coverage .hypothesis .import_linter_cache .mypy_cache \
+	rm -rf site build dist src/discreet.egg-info .cache .hypothesis .import_linter_cache .mypy_cache \
 		.pytest_cache .ruff_cache
 	find src tests benchmarks redteam .ci -name __pycache__ -type d -prune -exec rm -rf {} + 2>/dev/null || true
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 
 def few_or_long(names: str | Sequence[str], few: object, many: object) -> pytest.MarkDecorator:
-    """Run a test with few cases, unmeasured, and with many where long tests are asked for.
+    """Run a test with few cases, and with many where long tests are asked for.
 
     Arguments of several names are tuples.
     """
     several = not isinstance(names, str)
-    both = ((few, pytest.mark.unmeasured), (many, pytest.mark.long))
-    params = [pytest.param(*(case if several else (case,)), marks=mark) for case, mark in both]  # type: ignore[misc]
+    both: tuple[tuple[Any, Any], ...] = ((few, ()), (many, pytest.mark.long))
+    params = [pytest.param(*(case if several else (case,)), marks=mark) for case, mark in both]
     return pytest.mark.parametrize(names, params, ids=["few", "many"])
 
 

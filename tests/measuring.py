@@ -1,92 +1,137 @@
-"""What coverage follows: as little as it can without missing a line, as following the suite doubles its time."""
+"""Coverage of lines and branches: SlipCover rewrites the package as it is imported, and drops a line once seen.
+
+A process measures itself if ``DISCREET_COVERAGE`` names a folder, and leaves there what it has seen. Run as a program,
+this file puts together what the processes of a run have seen, lists what none has, and fails below 95%:
+
+    DISCREET_COVERAGE=build/coverage pytest
+    python tests/measuring.py report build/coverage
+
+Given other arguments, it runs ``discreet`` with them and measures the workbench.
+"""
 
 from __future__ import annotations
 
+import atexit
+import json
 import os
-import pkgutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from functools import wraps
+from collections import defaultdict
+from collections.abc import Callable
+from functools import cache, partial
 from importlib import import_module
-from typing import Any, TypeVar
+from pathlib import Path
+from types import CodeType
+from typing import Any
 
-import discreet
-
-Item = TypeVar("Item")
-
-VARIABLE = "COVERAGE_PROCESS_CONFIG"
-kept: dict[str, str] = {}
-"""The environment of processes that are measured: workbenches, whose code runs nowhere else."""
-CASES = 4
-"""How many cases of a test are measured: parameters, or turns of a loop."""
-EXAMPLES = 20
-"""How many examples of a property are measured."""
-
-
-def measure_workbenches_alone() -> None:
-    """Do not measure the processes that tests start: commands in them run code that other tests run in this one."""
-    if VARIABLE in os.environ:
-        kept[VARIABLE] = os.environ.pop(VARIABLE)
+VARIABLE = "DISCREET_COVERAGE"
+SOURCE = Path(__file__).parents[1] / "src"
+LEAST = 95.0
+"""The least share of lines and branches that tests must run, in per cent."""
+LEFT_OUT = [
+    "@compiled",  # machine code cannot be followed; slow twins in the tests are compared with it
+    r"^\s*\.\.\.$",  # protocols
+]
 
 
-def for_workbenches() -> dict[str, str]:
-    """Return the environment of a workbench, which is measured where the test that starts it is."""
-    return {} if sys.gettrace() is None else kept
+def measure(part: str = "") -> Callable[[], None]:
+    """Measure what this process runs of the package, or of a part of it, from now on, if it is asked to.
 
-
-@contextmanager
-def unmeasured() -> Iterator[None]:
-    """Run something that coverage does not follow."""
-    tracing = sys.gettrace()
-    sys.settrace(None)
-    try:
-        yield
-    finally:
-        sys.settrace(tracing)
-
-
-def first_measured(cases: Iterable[Item], measured: int = CASES) -> Iterator[Item]:
-    """Go through cases of which the first are measured: the others run the same lines, and faster unmeasured.
-
-    >>> list(first_measured(range(6)))
-    [0, 1, 2, 3, 4, 5]
+    Call what is returned at the end.
     """
-    tracing = sys.gettrace()
-    try:
-        for number, case in enumerate(cases):
-            if number == measured:
-                sys.settrace(None)
-            yield case
-    finally:
-        sys.settrace(tracing)
+    folder = os.environ.get(VARIABLE)
+    if folder is None:
+        return lambda: None
+    assert "discreet" not in sys.modules, "what is imported already cannot be measured"
+    import slipcover
+
+    measured = slipcover.Slipcover(branch=True)
+    slipcover.ImportManager(measured, slipcover.FileMatcher(sources=[SOURCE / "discreet" / part])).__enter__()
+
+    _send_as_written("cloudpickle", "pyspark.cloudpickle")
+    _compile_as_written()
+    return partial(_leave, measured, Path(folder).resolve(), os.getpid())
 
 
-def import_everything() -> None:
-    """Import every module while it is followed, so that tests can be looked for without it."""
-    if sys.gettrace() is None:
-        return
-    for module in pkgutil.walk_packages(discreet.__path__, "discreet."):
-        if not module.name.endswith("__main__"):
-            import_module(module.name)
+def _compile_as_written() -> None:
+    """Hand kernels to the compiler without marks."""
+    from discreet.core import compiled
+
+    begin: Callable[..., None] = compiled.Kernel.__init__
+
+    def begin_as_written(self: Any, function: Any) -> None:
+        function.__code__ = _as_written(function.__code__)
+        begin(self, function)
+
+    setattr(compiled.Kernel, "__init__", begin_as_written)  # noqa: B010 (a method is replaced)
 
 
-def measure_first_examples(test: Any) -> None:
-    """Measure the first examples of a property: the others run the same lines with other figures."""
-    handle = getattr(test, "hypothesis", None)
-    if handle is None or hasattr(handle.inner_test, "examples"):
-        return
-    inner: Callable[..., None] = handle.inner_test
-    seen = 0
+def _send_as_written(*names: str) -> None:
+    """Have functions sent to other processes, by way of Dask and Spark, without marks: these stay in this process."""
+    for name in names:
+        known = import_module(name).Pickler._dispatch_table
+        reduce = known[CodeType]
+        known[CodeType] = lambda code, reduce=reduce: reduce(_as_written(code))
 
-    @wraps(inner)
-    def some(*args: Any, **kwargs: Any) -> None:
-        nonlocal seen
-        seen += 1
-        if seen <= EXAMPLES or sys.gettrace() is None:
-            return inner(*args, **kwargs)
-        with unmeasured():
-            return inner(*args, **kwargs)
 
-    setattr(some, "examples", EXAMPLES)  # noqa: B010 (functions have no such attribute)
-    handle.inner_test = some
+def _as_written(code: CodeType) -> CodeType:
+    """Return the code of a function without the marks that it has if it is one of the package."""
+    if not Path(code.co_filename).is_relative_to(SOURCE):
+        return code
+    return _codes(code.co_filename)[code.co_qualname, code.co_firstlineno]
+
+
+@cache
+def _codes(file: str) -> dict[tuple[str, int], CodeType]:
+    """Return the code of each function of a file as it is written, by name and first line."""
+    found = {}
+    todo = [compile(Path(file).read_bytes(), file, "exec")]
+    while todo:
+        code = todo.pop()
+        found[code.co_qualname, code.co_firstlineno] = code
+        todo.extend(part for part in code.co_consts if isinstance(part, CodeType))
+    return found
+
+
+def workbench() -> list[str]:
+    """Return how a workbench is started: measured if this process is. What it runs, other tests run in this one."""
+    if VARIABLE in os.environ:
+        return [sys.executable, __file__, "workbench"]
+    return [str(Path(sys.executable).with_name("discreet")), "workbench"]
+
+
+def _leave(measured: Any, folder: Path, process: int) -> None:
+    """Write down the lines and branches that this process has seen."""
+    if os.getpid() != process:
+        return  # forked from the one that was to be measured
+    seen: dict[str, set[object]] = defaultdict(set)
+    for part in (measured.all_seen, measured.newly_seen):
+        for file, lines in part.items():
+            seen[file] |= lines
+    folder.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({file: sorted(lines, key=str) for file, lines in seen.items()})
+    (folder / f"{process}.json").write_text(text, encoding="utf-8")
+
+
+def report(folder: Path) -> int:
+    """Print what no process of a run has seen; 1 if that is too much."""
+    import slipcover
+
+    whole = slipcover.Slipcover(branch=True, source=[str(SOURCE)], exclude_also=LEFT_OUT)
+    for file in folder.glob("*.json"):
+        for name, seen in json.loads(file.read_text(encoding="utf-8")).items():
+            whole.all_seen[name].update(tuple(part) if isinstance(part, list) else part for part in seen)
+    found = whole.get_coverage()
+    slipcover.print_coverage(found, outfile=sys.stdout, skip_covered=True)
+    share = found["summary"]["percent_covered"]
+    print(f"Tests run {share:.1f}% of lines and branches; {LEAST:.0f}% is asked for.")
+    return int(share < LEAST)
+
+
+if __name__ == "__main__":
+    del sys.path[0]  # the folder of the tests
+    if sys.argv[1:2] == ["report"]:
+        sys.exit(report(Path(sys.argv[2])))
+    atexit.register(measure("workbench"))
+    from discreet.cli import main
+
+    main()

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from tests.auditing.examples import geurts
-from tests.measuring import first_measured
 
 import discreet as dc
 from discreet import Figures, Limits, Tabulation
@@ -61,7 +60,6 @@ def test_the_levels_of_a_rule_decide() -> None:
     assert result.cell(activity="A", region="s", attacker="respondent a1").upper == 675 - 300
 
 
-@pytest.mark.unmeasured
 def test_cells_that_miss_their_levels_are_listed_with_interval_and_proof() -> None:
     near = Figures.of_tabulation(
         firms(), hidden=np.isin(np.arange(len(firms())), [firms().find(cell) for cell in SQUARE])
@@ -78,7 +76,6 @@ def test_cells_that_miss_their_levels_are_listed_with_interval_and_proof() -> No
     assert "352" not in json.dumps(result.to_dict())
 
 
-@pytest.mark.unmeasured
 def test_a_sensitive_cell_in_print_is_a_finding() -> None:
     shown = Figures.of_tabulation(firms())
     result = dc.audit(shown, sensitivity=judged())
@@ -145,7 +142,6 @@ def test_the_release_must_be_true_to_what_was_judged() -> None:
         dc.audit(hidden(firms(), *SQUARE), sensitivity=wrong)
 
 
-@pytest.mark.unmeasured
 def test_shares_of_a_tabulation() -> None:
     shown = hidden(firms(), *SQUARE)
     assert dc.audit(shown, original=firms(), protection=10, insiders="none").verdict == "safe"
@@ -167,7 +163,7 @@ def test_counts_against_a_threshold() -> None:
 def test_only_the_verdict_is_the_same_verdict() -> None:
     rng = np.random.default_rng(5)
     verdicts = []
-    for _ in first_measured(range(40)):
+    for _ in range(40):
         truth = rng.integers(0, 8, (4, 4))
         cells = Tabulation.from_table(dc.Table.from_array(truth, ["a", "b"])).with_empty_cells()
         rules = sensitivity(cells, [Threshold(3)])
@@ -232,7 +228,6 @@ def test_rules_that_find_nothing_are_an_answer() -> None:
     assert "The rules call no cell sensitive" in result.sentence
 
 
-@pytest.mark.unmeasured
 def test_a_rule_without_levels_still_asks_that_a_cell_is_not_worked_out() -> None:
     own = sensitivity(firms(), [lambda cells: cells.value == 330])
     for quick in (False, True):

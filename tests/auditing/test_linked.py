@@ -96,7 +96,6 @@ def test_tables_that_say_nothing_about_each_other_name_nobody() -> None:
     assert result.verdict == "safe"
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", range(12))
 def test_three_scenarios_against_the_list_of_all_tables(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -59,7 +59,6 @@ def test_sums_may_exceed_every_figure_in_print() -> None:
     assert whole.prior_dr <= whole.dr
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("law", ["interval", "tables", "method"])
 def test_dr_before_is_never_above_dr(law: str) -> None:
     rng = np.random.default_rng(5)

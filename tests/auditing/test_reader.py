@@ -163,7 +163,6 @@ def test_intervals_in_place_of_suppressed_figures_claim_nothing() -> None:
     assert all(cell.bits >= 0 for cell in hidden)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("total", [True, False])
 def test_tables_of_the_same_people_tie_each_other_by_their_total(total: bool) -> None:
     """Two tables without a common dimension count the same people; their totals, if published, are two draws of one."""

@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 from tests.feasible.statistic_cases import matches, rounded
-from tests.measuring import first_measured
 from tests.plain import data_of
 
 from discreet.auditing.audit import audit
@@ -108,7 +107,7 @@ def test_values_of_many_more_respondents() -> None:
 def _try_all(seed: int, count: int) -> None:
     """Compare the values that fit some printed statistics, however rounded, with all that can be tried."""
     rng = np.random.default_rng(seed)
-    for _ in first_measured(range(count)):
+    for _ in range(count):
         n, most = int(rng.integers(2, 5)), int(rng.integers(2, 9))
         truth = [Fraction(int(value)) for value in rng.integers(0, most + 1, n)]
         printed, numbers = [], []

@@ -27,7 +27,6 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("command", COMMANDS)
 def test_help_of_every_command_shows_an_example(command: str) -> None:
     for flag in ("--help", "-h"):

@@ -41,7 +41,6 @@ def test_json_has_what_programs_rely_on(folder: Path) -> None:
         assert data[key], key
 
 
-@pytest.mark.unmeasured
 def test_release_and_report_are_written(folder: Path) -> None:
     found = run(
         "assess",
@@ -70,7 +69,6 @@ def test_withheld_tables_exit_with_1_and_release_nothing(folder: Path) -> None:
     assert not (folder / "out.csv").exists()
 
 
-@pytest.mark.unmeasured
 def test_a_release_made_elsewhere_is_judged(folder: Path) -> None:
     dc.protect.random_rounding(dc.datasets.religion(), 3, seed=1).table.write("rounded.csv")
     given = ("--release", "rounded.csv", "--rounded", "random", "--base", 3)
@@ -82,7 +80,6 @@ def test_a_release_made_elsewhere_is_judged(folder: Path) -> None:
     assert "published exactly" in found.out
 
 
-@pytest.mark.unmeasured
 def test_a_sample_is_assessed(folder: Path) -> None:
     dc.protect.random_sample(dc.datasets.religion(), 245, seed=1).table.write("sample.csv")
     found = run("assess", "sample.csv", "--population", 2449, "--draws", 50, "--seed", 1, "--trial")
@@ -216,7 +213,6 @@ def test_the_installed_command_runs(tmp_path: Path) -> None:
     assert start("replay", record).code == 0
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", ["release.parquet", "release.csv"])
 @pytest.mark.parametrize("method", ["suppress --rule threshold=3", "random-rounding"])
 def test_a_release_is_not_taken_for_an_original(folder: Path, name: str, method: str) -> None:

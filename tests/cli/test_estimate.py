@@ -18,7 +18,6 @@ def sample(tmp_path: Path) -> Path:
     return tmp_path / "f.csv"
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("options", "model"),
     [

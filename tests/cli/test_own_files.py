@@ -53,7 +53,6 @@ def protected(*method: str, end: str) -> str:
     return name
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("method", METHODS)
 def test_every_release_is_read_by_every_command(method: str, religion: Path) -> None:
     name, *options = METHODS[method]
@@ -74,7 +73,6 @@ def test_every_release_is_read_by_every_command(method: str, religion: Path) -> 
     assert found[0]["loss"]["utility"] == pytest.approx(found[1]["loss"]["utility"], abs=1e-12)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("method", ["cell key", "suppress", "hide and round", "controlled"])
 def test_a_csv_file_keeps_its_hierarchy(method: str, religion: Path) -> None:
     name, *options = METHODS[method]

@@ -40,7 +40,6 @@ def suppress(files: list[Path], *more: object) -> Any:
     return run("protect", "suppress", first, *linked, "--rule", "threshold=3", *more)
 
 
-@pytest.mark.unmeasured
 def test_counts_in_csv(files: list[Path], tmp_path: Path) -> None:
     out, tab = tmp_path / "release.csv", tmp_path / "t.tab"
     outcome = suppress(files, "--part", "region=East", "-o", out, "--tab", tab)

@@ -14,7 +14,6 @@ import discreet as dc
 COUNTS = "area,sex,count\nn,m,1\nn,f,5\nw,m,6\nw,f,2\ns,m,4\ns,f,7\n"
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("method", "more"),
     [
@@ -89,7 +88,6 @@ def test_adjustment_of_magnitudes_from_records_and_from_a_tabulation(tmp_path: P
     assert released["Total", "Total"] == sum(released[r, a] for r in "ns" for a in "abc")
 
 
-@pytest.mark.unmeasured
 def test_the_column_of_magnitudes_is_called_value_and_read_back(tmp_path: Path) -> None:
     firms = tmp_path / "firms.csv"
     lines = [f"{'ns'[i % 2]},{'abc'[i % 3]},{v}" for i, v in enumerate([90, 8, 2, 40, 30, 20, 10, 55, 44, 33, 22, 11])]

@@ -23,7 +23,6 @@ def religion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return "religion.csv"
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("method", METHODS)
 def test_a_release_is_made_again(method: str, religion: str) -> None:
     name, *options = METHODS[method]
@@ -36,7 +35,6 @@ def test_a_release_is_made_again(method: str, religion: str) -> None:
     assert Path("release.csv").read_bytes() == before
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "command",
     [

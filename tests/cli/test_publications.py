@@ -64,7 +64,6 @@ def test_a_presentation_of_a_file() -> None:
     assert not list(Path().glob("r.*"))
 
 
-@pytest.mark.unmeasured
 def test_equal_releases_make_equal_bytes_in_every_format(tmp_path: Path) -> None:
     found = pairs(tmp_path, 1, 1)
     assert found.failed == []

@@ -126,7 +126,6 @@ def test_what_is_not_clear_is_refused_by_the_front_door(kind: str, tmp_path: Pat
             reader()
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("kind", READ)
 def test_what_is_clear_is_read_by_every_command(kind: str, command: str, tmp_path: Path) -> None:
@@ -166,7 +165,6 @@ STATED = {
 }
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("command", [name for name in COMMANDS if name != "assess a release"])
 @pytest.mark.parametrize("kind", STATED)
 def test_what_is_stated_is_read_by_every_command(kind: str, command: str, tmp_path: Path) -> None:

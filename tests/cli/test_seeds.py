@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.cli.running import refused, run
-from tests.measuring import first_measured
 
 import discreet as dc
 from discreet.core.random import BITS, LEAST, drawn_seed, generator, is_short, release_seed, spawn
@@ -70,7 +69,6 @@ def test_a_drawn_seed_has_128_bits(source: Source) -> None:
     assert [seed & (2**128 - 1) for seed in seen] == [2**127 + i for i in (1, 2, 3)]
 
 
-@pytest.mark.unmeasured
 def test_whatever_draws_asks_the_operating_system_for_128_bits(source: Source, folder: Path) -> None:
     table = dc.datasets.religion()
     work: list[Any] = [
@@ -141,7 +139,6 @@ def test_seeds_that_are_none_are_refused() -> None:
             release_seed(seed, trial=True)  # type: ignore[arg-type]
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("command", RANDOM)
 def test_commands_refuse_a_short_seed_unless_it_is_for_a_trial(command: str, folder: Path) -> None:
     arguments = ["protect", command, "religion.csv", *RANDOM[command], "-o", "release.csv", "--seed"]
@@ -161,7 +158,6 @@ def test_commands_refuse_a_short_seed_unless_it_is_for_a_trial(command: str, fol
     assert not dc.read_release("release.csv").trial
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
 def test_a_trial_stays_a_trial_in_its_file(ending: str, folder: Path) -> None:
     for command, more in RANDOM.items():
@@ -185,7 +181,6 @@ def test_records_that_are_sampled_or_swapped(folder: Path) -> None:
         Path("out.csv").unlink()
 
 
-@pytest.mark.unmeasured
 def test_assess_refuses_a_short_seed_unless_it_is_for_a_trial(folder: Path) -> None:
     table = dc.datasets.religion()
     with pytest.raises(dc.RequestError, match=r"seed 1 is short, below 2\*\*96.*trial=True"):
@@ -288,7 +283,6 @@ def test_the_seed_stands_in_nothing_that_is_published(folder: Path) -> None:
                 assert not Path("out.csv").exists() or text not in Path("out.csv").read_text()
 
 
-@pytest.mark.unmeasured
 def test_the_seed_of_protect_stands_nowhere(folder: Path) -> None:
     for command, more in RANDOM.items():
         for ending in ("csv", "parquet"):
@@ -308,17 +302,14 @@ def test_the_page_draws_a_seed_of_its_own_for_every_request() -> None:
     assert all("seedFor(" in code[name] for name in ("protect.js", "decide.js", "compare.js"))
 
 
-@pytest.mark.unmeasured
 def test_a_short_seed_is_found_and_a_drawn_one_is_not() -> None:
     """The attack: draw again with every seed there is, and keep those that give what is published."""
     table = dc.datasets.religion()
     published = dc.protect.cell_key(table, seed=137)
     assert published.trial
-    assert [seed for seed in first_measured(range(200)) if _same(dc.protect.cell_key(table, seed=seed), published)] == [
-        137
-    ]
+    assert [seed for seed in range(200) if _same(dc.protect.cell_key(table, seed=seed), published)] == [137]
     drawn = dc.protect.cell_key(table)
-    assert not any(_same(dc.protect.cell_key(table, seed=seed), drawn) for seed in first_measured(range(200)))
+    assert not any(_same(dc.protect.cell_key(table, seed=seed), drawn) for seed in range(200))
 
 
 def _same(one: Release, other: Release) -> bool:

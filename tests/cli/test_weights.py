@@ -89,7 +89,6 @@ def refused(found: Outcome, *words: str) -> None:
     assert not Path("out.csv").exists()
 
 
-@pytest.mark.unmeasured
 def test_suppression_publishes_protects_and_audits_the_weighted_total(folder: Path) -> None:
     found = run(
         "protect", "suppress", "firms.csv", *RECORDS, "--rule", "p=10", "--rule", "threshold=3", "-o", "out.csv"
@@ -108,7 +107,6 @@ def test_suppression_publishes_protects_and_audits_the_weighted_total(folder: Pa
         assert cell["lower"] - 1e-6 <= true <= (np.inf if cell["upper"] is None else cell["upper"]) + 1e-6
 
 
-@pytest.mark.unmeasured
 def test_weighting_beforehand_gives_the_same_release(folder: Path) -> None:
     data = firms()
     data["turnover"] = np.floor(data["turnover"] * data["w"] * 100 + 0.5) / 100
@@ -122,7 +120,6 @@ def test_weighting_beforehand_gives_the_same_release(folder: Path) -> None:
         Path("two.csv").unlink()
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("method", COMMANDS)
 def test_every_protection_carries_weights_or_refuses_them(method: str, folder: Path) -> None:
     found = run("protect", method, "firms.csv", *RECORDS, *COMMANDS[method], "-o", "out.csv")
@@ -155,7 +152,6 @@ def test_assess_judges_and_releases_weighted_figures(folder: Path) -> None:
     assert "a sample is judged by its counts" in sampled.err
 
 
-@pytest.mark.unmeasured
 def test_compare_judges_weighted_figures(folder: Path) -> None:
     given = (
         "compare",

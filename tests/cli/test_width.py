@@ -59,7 +59,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("command", COMMANDS)
 def test_lines_fit_and_read_as_words(command: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
@@ -74,7 +73,6 @@ def test_lines_fit_and_read_as_words(command: str, folder: Path, monkeypatch: py
     assert RAW.search(plain) is None, RAW.search(plain)
 
 
-@pytest.mark.unmeasured
 def test_help_says_in_words_what_options_take() -> None:
     for command in ("plan run", "geography", "uniques size", "protect cell-key", "ledger check", "study"):
         told = run(*command.split(), "--help").out

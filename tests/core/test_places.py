@@ -53,7 +53,6 @@ def test_a_cluster_of_two_workers_returns_the_same_bytes(two_workers: str) -> No
     assert told[-1] == (6, 6)
 
 
-@pytest.mark.unmeasured
 def test_processes_return_the_same_bytes_as_threads() -> None:
     held = np.arange(5)
 
@@ -68,7 +67,6 @@ def test_processes_return_the_same_bytes_as_threads() -> None:
     assert all(one[2] == held.tolist() for one in there)
 
 
-@pytest.mark.unmeasured
 def test_estimates_are_the_same_on_a_cluster(two_workers: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from discreet.measures import estimate as module
 

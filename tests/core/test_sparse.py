@@ -9,16 +9,14 @@ import numpy.typing as npt
 import pytest
 from scipy.sparse import coo_array, csr_array, hstack, vstack
 from scipy.sparse.csgraph import connected_components
-from tests.measuring import first_measured
 
 from discreet.core import sparse
 from discreet.core.sparse import Rows, components
 
 
-@pytest.mark.unmeasured
 def test_parts_agree_with_scipy() -> None:
     rng = np.random.default_rng(1)
-    for case in first_measured(range(2001)):
+    for case in range(2001):
         size, links = int(rng.integers(1, 30)), int(rng.integers(0, 40))
         if case == 2000:
             size, links = 50_000, 40_000
@@ -38,12 +36,11 @@ def test_a_long_chain_is_one_part() -> None:
         assert not label.any()
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("kind", [np.int64, np.float64])
 def test_rows_do_what_scipy_does(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(3)
     monkeypatch.setattr(sparse, "AT_ONCE", 40)  # products in several pieces
-    for _ in first_measured(range(300)):
+    for _ in range(300):
         m, n, k = (int(rng.integers(1, 12)) for _ in range(3))
         one, a = _pair(rng, m, n, kind)
         other, b = _pair(rng, n, k, kind)

@@ -13,7 +13,6 @@ rows = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=2)
 draws = st.lists(rows, min_size=1, max_size=12)
 
 
-@pytest.mark.unmeasured
 @given(st.lists(draws, min_size=1, max_size=5))
 def test_joined_parts_are_the_whole(parts: list[list[list[float]]]) -> None:
     joined = Moments.of(np.array(parts[0]))

@@ -88,7 +88,6 @@ def test_rounded_figures_have_percentages_of_rounded_figures(tmp_path: Path) -> 
 RELEASED = "area,sex,count,pct\nn,m,x,2.9\nn,f,x,57.1\nn,o,14,40.0\nn,Total,35,100.0\n"
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("text", "defined", "why"),
     [
@@ -120,7 +119,6 @@ def test_a_limit_on_the_risk_is_not_met_beside_statistics_that_say_more(tmp_path
     assert any("cannot be shown" in one.text or "exactly" in one.text for one in found.checks if not one.passed)
 
 
-@pytest.mark.unmeasured
 def test_a_record_repeats_statistics(tmp_path: Path) -> None:
     file, record, out = tmp_path / "t.csv", tmp_path / "rec.json", tmp_path / "r.csv"
     datasets.religion().write(file)

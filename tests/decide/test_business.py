@@ -71,7 +71,6 @@ def test_magnitudes_of_all_sections(number: int, tmp_path: Path) -> None:
     released_and_reported(firms(number), tmp_path)
 
 
-@pytest.mark.unmeasured
 def test_unprotected_magnitudes_are_withheld() -> None:
     found = assessed(firms(20_000), protection="none")
     assert found.verdict == "withhold"
@@ -89,7 +88,6 @@ def test_holdings_are_counted_as_one() -> None:
     assert sum(by_level[half:]) > sum(by_level[:half])
 
 
-@pytest.mark.unmeasured
 def test_a_file_of_a_tabulation_is_assessed(one_section: Tabulation, tmp_path: Path) -> None:
     file = tmp_path / "firms.parquet"
     one_section.write(file)
@@ -97,7 +95,6 @@ def test_a_file_of_a_tabulation_is_assessed(one_section: Tabulation, tmp_path: P
     assert dc.assess(file, "business", value="turnover", protection="none").verdict == "withhold"
 
 
-@pytest.mark.unmeasured
 def test_magnitudes_are_compared(one_section: Tabulation) -> None:
     found = dc.compare(
         one_section, [{"name": "suppress", "insiders": ["respondents", "none"]}], policy="business", seed=1

@@ -29,6 +29,11 @@ def compared(**more: Any) -> Comparison:
     return dc.compare(dc.datasets.religion(), GRID, **{"draws": 150, "audits": 2, "seed": 1, **more})
 
 
+@pytest.fixture(scope="module")
+def whole() -> Comparison:
+    return compared()
+
+
 @seeds(40, 200)
 def test_the_frontier_is_that_of_brute_force(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -42,8 +47,8 @@ def test_the_frontier_is_that_of_brute_force(seed: int) -> None:
     assert [points[i][1] for i in efficient(points)] == sorted(points[i][1] for i in efficient(points))
 
 
-def test_figures_are_those_of_the_single_functions() -> None:
-    table, found = dc.datasets.religion(), compared()
+def test_figures_are_those_of_the_single_functions(whole: Comparison) -> None:
+    table, found = dc.datasets.religion(), whole
     by_title = {point.point.title: point for point in found.points}
     fixed = by_title["conventional-rounding, base 5"]
     release = dc.protect.conventional_rounding(table, 5)
@@ -68,8 +73,8 @@ def test_figures_are_those_of_the_single_functions() -> None:
     assert none.figure("worst_dr") == np.inf
 
 
-def test_the_recommendation_meets_the_policy_at_the_highest_utility() -> None:
-    found = compared()
+def test_the_recommendation_meets_the_policy_at_the_highest_utility(whole: Comparison) -> None:
+    found = whole
     best = found.recommended
     assert best is not None
     fit = [point for point in found.points if not point.faults]
@@ -81,17 +86,16 @@ def test_the_recommendation_meets_the_policy_at_the_highest_utility() -> None:
     assert all("R2 of" in " ".join(point.faults) for point in strict.points)
 
 
-@pytest.mark.unmeasured
-def test_results_do_not_depend_on_workers_order_or_company() -> None:
+def test_results_do_not_depend_on_workers_order_or_company(whole: Comparison) -> None:
     first, second = compared(workers=1), compared(workers=2)
+    assert json.dumps(first.to_dict()) == json.dumps(whole.to_dict())
     assert json.dumps(first.to_dict()) == json.dumps(second.to_dict())
     alone = dc.compare(dc.datasets.religion(), GRID[:1], draws=150, audits=2, seed=1)
     assert [p.to_dict() for p in alone.points] == [p.to_dict() for p in first.points[:3]]
     assert compared(seed=2).points[1] != first.points[1]
 
 
-def test_an_interrupted_comparison_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    whole = compared()
+def test_an_interrupted_comparison_goes_on_where_it_stopped(tmp_path: Path, whole: Comparison) -> None:
     done: list[tuple[int, int]] = []
 
     def stop(count: int, total: int, label: str) -> None:
@@ -115,7 +119,6 @@ def test_an_interrupted_comparison_goes_on_where_it_stopped(tmp_path: Path) -> N
     assert len(list(tmp_path.iterdir())) == 2 * before
 
 
-@pytest.mark.unmeasured
 def test_what_was_kept_belongs_to_one_table_and_one_set_of_rules(tmp_path: Path) -> None:
     compared(resume=tmp_path)
     count = len(list(tmp_path.iterdir()))
@@ -168,8 +171,8 @@ def test_grids_are_products_and_come_from_files(tmp_path: Path) -> None:
         dc.compare(dc.datasets.sex(), draws=1)
 
 
-def test_faces() -> None:
-    found = compared()
+def test_faces(whole: Comparison) -> None:
+    found = whole
     assert "take this" in str(found)
     rows = found.to_csv().splitlines()
     assert len(rows) == 1 + len(found.points)
@@ -179,7 +182,6 @@ def test_faces() -> None:
     assert [i for i, point in enumerate(data["points"]) if point["efficient"]] == sorted(found.frontier)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("name", ["country_of_birth", "mode_of_travel", "sex"])
 def test_the_usual_protections_of_the_census_tables(name: str) -> None:
     found = dc.compare(dc.datasets.load(name), draws=50, audits=1, seed=1)
@@ -203,7 +205,6 @@ def test_what_leaves_figures_nearly_unchanged_is_not_recommended() -> None:
             assert "random-rounding, base 3 meets it too" in found.sentence
 
 
-@pytest.mark.unmeasured
 def test_a_method_that_is_listed_for_magnitudes_only_is_not_allowed_for_counts() -> None:
     text = 'allow = "listed"\n[rules]\nthreshold = 3\n[[protections]]\nname = "suppress"\nonly = "magnitudes"\n'
     found = dc.compare(dc.datasets.religion(), ["suppress"], policy=Policy.from_text(text), seed=1)
@@ -213,10 +214,15 @@ def test_a_method_that_is_listed_for_magnitudes_only_is_not_allowed_for_counts()
     assert judged.verdict == "withhold"
 
 
-@pytest.mark.unmeasured
-@pytest.mark.parametrize("policy", ["default", "census", "business", "health", "safe-output"])
-@pytest.mark.parametrize("which", ["religion", "sex", "firms"])
-def test_assess_and_compare_recommend_the_same(policy: str, which: str) -> None:
+@pytest.mark.parametrize(
+    ("which", "policy"),
+    [
+        pytest.param(which, policy, marks=pytest.mark.long if which == "religion" and policy != "default" else ())
+        for which in ("religion", "sex", "firms")
+        for policy in ("default", "census", "business", "health", "safe-output")
+    ],
+)
+def test_assess_and_compare_recommend_the_same(which: str, policy: str) -> None:
     table: Any = getattr(dc.datasets, which)() if which != "firms" else dc.tabulate(
         firms(300).assign(section=lambda f: f["activity"].str[0]), ["section"], value="turnover", contributor="firm"
     )  # fmt: skip
@@ -241,7 +247,6 @@ def test_one_method_is_a_grid_like_a_list_of_it() -> None:
         grid_of(3, Policy(), False)
 
 
-@pytest.mark.unmeasured
 def test_a_grid_of_ones_own_is_judged_by_what_it_keeps() -> None:
     found = dc.compare(dc.datasets.religion(), ["random-rounding:base=5", "random-rounding:base=10"], draws=4, seed=1)
     assert found.recommended == 1

@@ -29,7 +29,6 @@ def table(seed: int, mean: float) -> Table:
     return Table.from_array(counts, {"area": list("nswe"), "sex": list("mfo")})
 
 
-@pytest.mark.unmeasured
 def test_every_alternative_has_its_cost_on_the_map(tmp_path: Path) -> None:
     methods = ["suppress", "random-rounding:base=3,additive=true"]
     wanted = {"pct": f"{PCT}, decimals=1"}
@@ -64,7 +63,6 @@ def test_a_comparison_without_statistics_says_nothing_of_them() -> None:
     assert "statistics" not in data_of(found)["points"][1]
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("mean", "seeds"),
     [(6, range(2)), (40, range(4)), (150, range(4)), pytest.param(6, range(2, 6), marks=pytest.mark.long)],

@@ -55,7 +55,6 @@ def brute_force(territory: Territory, threshold: int) -> set[frozenset[int]]:
     return {union for union in found if not any(other < union for other in found)}
 
 
-@pytest.mark.unmeasured
 @given(table=territories, threshold=st.integers(2, 12))
 @settings(max_examples=60, deadline=None)
 def test_all_differences_and_no_others(table: Table, threshold: int) -> None:
@@ -79,7 +78,6 @@ def test_all_differences_and_no_others(table: Table, threshold: int) -> None:
             assert cut[1] == min(int(territory.people[sorted(union)].sum()) for union in through)
 
 
-@pytest.mark.unmeasured
 @given(table=territories, threshold=st.integers(2, 12), division=st.sampled_from((0, 1)))
 @settings(max_examples=30, deadline=None)
 def test_coarser_zones_leave_only_what_they_cannot_mend(table: Table, threshold: int, division: int) -> None:

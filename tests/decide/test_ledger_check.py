@@ -324,7 +324,6 @@ def _random_release(draw: np.random.Generator, truth: list[int]) -> tuple[Releas
     return shown(values, {"age": names}, absent="unpublished"), list(zip(groups, values, strict=True))
 
 
-@pytest.mark.unmeasured
 @seeds(20, 60)
 def test_findings_are_what_enumeration_finds(ledger: Ledger, seed: int) -> None:
     draw = np.random.default_rng(seed)

@@ -109,7 +109,6 @@ def _margin(tables: np.ndarray, names: str) -> np.ndarray:
     return found
 
 
-@pytest.mark.unmeasured
 @seeds(20, 40)
 def test_crossings_are_what_enumeration_finds(ledger: Ledger, seed: int) -> None:
     draw = np.random.default_rng(seed)

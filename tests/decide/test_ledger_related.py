@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.measuring import first_measured
 
 import discreet as dc
 from discreet.core.errors import DataError, InfeasibleError, RequestError
@@ -29,7 +28,6 @@ def ledger(tmp_path: Path) -> Ledger:
     return Ledger(tmp_path / "ledger.sqlite")
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("asked", [{"period": "2024-12"}, {"population": "inhabitants"}, {"variable": "people"}])
 def test_cells_that_add_up_to_what_another_release_prints(ledger: Ledger, asked: dict[str, Any]) -> None:
     """Nothing is printed twice, but the cells of one table are those that the other hides, by any reader's sums."""
@@ -172,7 +170,6 @@ def test_populations_that_may_lie_inside_each_other_are_not_called_safe(ledger: 
         assert ledger.check(shown(other, {"area": ["n", "s"]}), title="x", population="voters").verdict == "safe"
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("names", [("adults", "voters"), ("people", "residents > 18+"), ("a > b", "c > d")])
 @pytest.mark.parametrize("larger", ["old", "new"])
 def test_each_way_to_say_how_populations_lie_works(ledger: Ledger, names: tuple[str, str], larger: str) -> None:
@@ -228,7 +225,6 @@ def revised() -> np.ndarray:
     return table
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("told", "asked", "why"),
     [
@@ -381,7 +377,7 @@ def worlds_by_definition(entry: Entry, linked: Sequence[Entry]) -> set[frozenset
 def test_sets_of_releases_are_found_without_trying_all_of_them() -> None:
     rng = np.random.default_rng(11)
     names = ["", "", "adults", "Adults", "firms", "16+", "18+"]
-    for _ in first_measured(range(400)):
+    for _ in range(400):
         tags = [
             (str(rng.choice(names)), str(rng.choice(["", "2023", "2024", "2025"]))) for _ in range(rng.integers(1, 9))
         ]

@@ -39,7 +39,6 @@ def test_percentages_beside_the_counts_of_last_month_give_them_away(tmp_path: Pa
     assert known["sex=f"] == (20, 20, "together")
 
 
-@pytest.mark.unmeasured
 def test_coarse_percentages_leave_what_the_audit_leaves(tmp_path: Path) -> None:
     coarse = "sex,count,pct\nm,x,13\nf,x,9\no,x,78\n"
     with Ledger(tmp_path / "ledger", create=True) as book:

@@ -195,7 +195,6 @@ def _division(draw: np.random.Generator, truth: np.ndarray) -> tuple[Release, li
     return Release.of(shown), [(frozenset(groups[names[k]]), values[k]) for k in kept]
 
 
-@pytest.mark.unmeasured
 @seeds(20, 60)
 def test_unions_are_what_enumeration_finds(ledger: Ledger, seed: int) -> None:
     draw = np.random.default_rng(seed)
@@ -296,7 +295,6 @@ def _differences(counts: dict[str, int], a: dict[str, list[str]], b: dict[str, l
     return found
 
 
-@pytest.mark.unmeasured
 def test_two_divisions_of_a_territory_at_full_size(ledger: Ledger) -> None:
     counts, a, b = _overlaid(5, 620, 200, 400)
     sums = [[sum(counts[u] for u in units) for units in zones_.values()] for zones_ in (a, b)]
@@ -325,7 +323,6 @@ def test_a_search_that_runs_out_of_time_is_not_called_complete() -> None:
     assert not late.complete
 
 
-@pytest.mark.unmeasured
 @seeds(15, 40)
 def test_sums_of_hidden_figures_are_those_that_only_both_releases_determine(tmp_path: Path, seed: int) -> None:
     """The slow twin: every union of cells, held against the rank of what both, or either, of two releases print."""

@@ -130,7 +130,6 @@ def read_by_eye(path: Path) -> tuple[list[dict[str, str]], dict[str, dict[Cell, 
     return rows, known
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", range(5))
 def test_nobody_learns_more_than_the_audit_says(seed: int, tmp_path: Path) -> None:
     attack(seed, tmp_path)

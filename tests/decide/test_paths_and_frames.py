@@ -23,7 +23,6 @@ def sources(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[Any, Any]:
     return tuple(map(str, files)) if request.param == "text" else files  # type: ignore[return-value]
 
 
-@pytest.mark.unmeasured
 def test_every_function_takes_them(sources: tuple[Any, Any]) -> None:
     original, release = sources
     r2 = dc.risk(original, release).value

@@ -40,7 +40,6 @@ def test_a_record_is_reproduced_to_the_byte(tmp_path: Path, more: dict[str, Any]
     assert "Reproduced" in found._repr_html_()
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("grid", "more"),
     [
@@ -105,7 +104,6 @@ def test_a_changed_original_is_named(tmp_path: Path) -> None:
     assert any(text.startswith("results.") for text in found.differences)
 
 
-@pytest.mark.unmeasured
 def test_an_original_that_lies_elsewhere_is_handed_over(tmp_path: Path) -> None:
     record = written(tmp_path)
     moved = tmp_path / "elsewhere" / "other.csv"

@@ -57,7 +57,6 @@ def released(case: Case) -> Release | None:
     return replace(plain, figures=(replace(part, statistics=every),))
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("limits", [{"levels": "always"}, {"levels": "never"}, {"levels": "never", "width": 2}])
 def test_objections_are_those_of_the_whole_audit(limits: dict[str, object]) -> None:
     objected = 0

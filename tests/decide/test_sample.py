@@ -42,7 +42,6 @@ def near_diagonal() -> tuple[Table, Table]:
     return Table.from_array(population, NAMES), Table.from_array(sample, NAMES)
 
 
-@pytest.mark.unmeasured
 def test_a_sample_of_everybody_is_the_population() -> None:
     table = whole_population()
     assert table.total == 119
@@ -105,7 +104,6 @@ def test_a_rejected_model_on_the_command_line(tmp_path: Path, monkeypatch: pytes
     assert "rejects this model" in " ".join(told.out.split())
 
 
-@pytest.mark.unmeasured
 def test_the_worst_model_that_is_not_rejected_decides_and_model_error_is_added() -> None:
     sample = dc.protect.random_sample(dc.datasets.religion(), 245, seed=1).table
     asked: dict[str, Any] = {"population": 2449, "draws": 100, "seed": 1, "trial": True, "protection": "none"}
@@ -132,7 +130,6 @@ def test_the_worst_model_that_is_not_rejected_decides_and_model_error_is_added()
     assert found.to_dict()["kind"] == "sample"
 
 
-@pytest.mark.unmeasured
 def test_all_estimates_of_population_uniques_count() -> None:
     rng = np.random.default_rng(4)
     p = np.multiply.outer(rng.dirichlet(np.ones(5)), rng.dirichlet(np.ones(6)))
@@ -151,7 +148,6 @@ def test_all_estimates_of_population_uniques_count() -> None:
         assert "alone in the population" in found.reasons[-1]
 
 
-@pytest.mark.unmeasured
 def test_the_urn_leaves_a_unique_alone_as_often_as_it_does_when_drawn() -> None:
     sample = Table.from_array([[1, 8, 9], [7, 1, 0]], NAMES[:2])
     urn = PolyaUrn(theta=2.0).population(sample, 60)
@@ -172,7 +168,6 @@ def test_where_no_model_holds_every_sample_unique_counts() -> None:
     assert found.verdict == "withhold"
 
 
-@pytest.mark.unmeasured
 def test_rules_apply_to_samples_and_protection_hides_what_they_forbid() -> None:
     sample = dc.protect.random_sample(dc.datasets.religion(), 245, seed=1).table
     ruled = policy(rules={"threshold": 3}, limits={"r2": 0.5, "tau": 1})
@@ -245,7 +240,6 @@ def test_no_release_where_the_true_risk_is_above_the_limits(shapes: list[tuple[i
     assert released >= least // 3
 
 
-@pytest.mark.unmeasured
 def test_the_one_population_there_is_lies_within_what_counts() -> None:
     rng = np.random.default_rng(3)
     beyond = {"counts": 0, "mean": 0}

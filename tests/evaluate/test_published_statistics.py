@@ -45,7 +45,6 @@ def released(seed: int, folder: Path) -> tuple[int, int, int]:
     return int(before.findings.determined.sum()), int(after.findings.determined.sum()), len(after.findings)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", range(4))
 def test_schools_released_with_rates_give_no_number_away(seed: int, tmp_path: Path) -> None:
     before, after, hidden = released(seed, tmp_path)

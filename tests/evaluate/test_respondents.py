@@ -105,7 +105,6 @@ def test_every_profile_judges_respondents() -> None:
         assert all(one.parameters.get("insiders") != "none" for one in policy.protections)
 
 
-@pytest.mark.unmeasured
 def test_the_command_line_finds_it_and_protects_against_it(tmp_path: Path) -> None:
     firms, table = tmp_path / "firms.csv", tmp_path / "table.parquet"
     records().to_csv(firms, index=False)

@@ -51,7 +51,6 @@ def test_another_pattern_is_chosen_for_the_sake_of_statistics(
     assert len(columns[0]) >= 19
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_found_is_safe_with_its_statistics_and_proved_by_its_circuits(seed: int) -> None:
     for found in suppress_beside(METHOD, table(seed, 250), ALL):

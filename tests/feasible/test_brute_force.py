@@ -12,7 +12,6 @@ import pytest
 from tests.feasible.oracle import World, world
 from tests.feasible.random_releases import release
 from tests.lengths import seeds
-from tests.measuring import first_measured
 
 from discreet.auditing.laws import by_interval, by_method, by_tables
 from discreet.feasible.bounds import bounds
@@ -105,10 +104,9 @@ def _used(part: Figures) -> list[Kind]:
     return [kind for i, kind in enumerate(part.kinds) if (part.kind == i).any()]
 
 
-@pytest.mark.unmeasured
 @seeds(1, 4, "block")
 def test_everything_equals_the_list_of_all_tables(block: int) -> None:
-    done = sum(compare(seed, proofs=seed % 3 == 0) for seed in first_measured(range(100 * block, 100 * block + 100)))
+    done = sum(compare(seed, proofs=seed % 3 == 0) for seed in range(100 * block, 100 * block + 100))
     assert done >= 80
 
 
@@ -144,11 +142,10 @@ def test_whole_numbers_can_leave_less_than_real_ones() -> None:
     assert "integers leave 1" in proof.text(equations)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("block", range(4))
 def test_bounds_over_real_numbers_are_finished_only_where_they_are_whole(block: int) -> None:
     """What is called finished must be what integers leave; the rest must contain it."""
-    for seed in first_measured(range(40 * block, 40 * (block + 1))):
+    for seed in range(40 * block, 40 * (block + 1)):
         parts, names = release(seed)
         equations = equations_of(parts, about=names)
         whole, real = bounds(equations), bounds(equations, relaxed=True)
@@ -168,11 +165,10 @@ def test_rounding_law_of_one_cell() -> None:
     assert by_method(found, at).bits[0] == pytest.approx(-(p * np.log2(p)).sum())
 
 
-@pytest.mark.unmeasured
 def test_insiders_against_the_list_of_all_tables() -> None:
     """Who knows that a cell is at least their own part sees the tables in which it is."""
     done = 0
-    for seed in first_measured(range(120)):
+    for seed in range(120):
         parts, names = release(seed)
         place, trees = world(parts)
         tables = all_tables(place)

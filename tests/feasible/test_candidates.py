@@ -100,7 +100,6 @@ def test_tables_that_fit_count_and_no_others(seeds: range) -> None:
     check(seeds)
 
 
-@pytest.mark.unmeasured
 def test_pairs_are_looked_at_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("discreet.feasible.candidates.AT_ONCE", 3)
     check(range(60))

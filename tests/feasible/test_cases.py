@@ -78,7 +78,6 @@ def test_cases_close_what_one_combination_leaves_open(count: int) -> None:
     assert not check(equations, replace(proof, cases=Closed(proof.multipliers)))
 
 
-@pytest.mark.unmeasured
 def test_cases_that_are_too_many_are_not_listed() -> None:
     equations = triangles(8)
     found = bounds(equations)

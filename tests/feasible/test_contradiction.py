@@ -10,7 +10,6 @@ from tests.feasible.oracle import world
 from tests.feasible.random_releases import release
 from tests.feasible.test_brute_force import all_tables
 from tests.lengths import few_or_long
-from tests.measuring import first_measured
 
 from discreet.core.errors import InfeasibleError
 from discreet.feasible.bounds import bounds
@@ -80,9 +79,8 @@ def test_the_error_says_that_no_fewer_do() -> None:
         bounds(equations_of(shown))
 
 
-@pytest.mark.unmeasured
 def test_without_time_the_set_is_called_irreducible_only() -> None:
-    for seed in first_measured(range(40)):
+    for seed in range(40):
         equations = spoiled(seed)
         if equations is not None and len(conflict(equations).figures) > 2:
             found = conflict(equations, seconds=0.0)

@@ -31,7 +31,6 @@ def parts(rng: np.random.Generator, pairs: tuple[str, ...]) -> list[Figures]:
     return found
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("pairs", CIRCLES)
 @few_or_long("seeds", range(12), range(40))
 def test_blocks_along_chords_give_the_same_bounds(

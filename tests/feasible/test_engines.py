@@ -64,7 +64,6 @@ def drawing_agrees(group: Group, precision: float, slack: float) -> None:
     assert (draw_tables(group, seed=1, precision=precision, workers=1).bits == drawn.bits).all()
 
 
-@pytest.mark.unmeasured
 def test_large_networks_against_linear_programs() -> None:
     group = largest(square(30, 1))
     assert group.variables.size > 400
@@ -74,7 +73,6 @@ def test_large_networks_against_linear_programs() -> None:
     by_linear_programs(group, found.bound, step=37)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", range(4))
 def test_three_engines_agree(seed: int) -> None:
     group = largest(square(9, seed))
@@ -88,7 +86,6 @@ def test_three_engines_agree(seed: int) -> None:
     assert (flow.bound == sparse.bound).all()
 
 
-@pytest.mark.unmeasured
 def test_drawing_agrees_with_counting_within_its_error() -> None:
     drawing_agrees(largest(square(4, 3, share=1.0), join=False), precision=0.04, slack=0.05)
 
@@ -181,7 +178,6 @@ def test_bounds_over_real_numbers_claim_no_more_than_tables_show() -> None:
     assert (real.bound[sure] == whole.bound[sure]).all()
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(("most", "seed"), [(2, 0), (3, 1), (6, 2)])
 def test_drawing_from_any_shape_agrees_with_counting(most: int, seed: int) -> None:
     group = largest(cube(3, most, seed), join=False)
@@ -189,7 +185,6 @@ def test_drawing_from_any_shape_agrees_with_counting(most: int, seed: int) -> No
     drawing_agrees(group, precision=0.03, slack=0.06)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("n", "seed"), [(30, 2), *(pytest.param(*larger, marks=pytest.mark.long) for larger in [(45, 3), (60, 4)])]
 )

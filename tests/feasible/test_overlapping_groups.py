@@ -49,7 +49,6 @@ def test_seven_people_are_reconstructed_from_statistics_of_groups(tmp_path: Path
     assert inner["sex=M, race=W, status=single"] == (1, 1)
 
 
-@pytest.mark.unmeasured
 def test_more_than_can_be_tried_is_incomplete(tmp_path: Path) -> None:
     text = "who,n,median,mean\nmen,3,30,44.0\nwomen,14,30,33.5\nTotal,17,30,35.4\n"
     (tmp_path / "t.csv").write_text(text, encoding="utf-8")

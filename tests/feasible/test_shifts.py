@@ -63,7 +63,6 @@ def agrees(seeds: range, monkeypatch: pytest.MonkeyPatch) -> int:
     return tables
 
 
-@pytest.mark.unmeasured
 def test_bounds_are_the_same_with_shifts(monkeypatch: pytest.MonkeyPatch) -> None:
     assert agrees(range(4), monkeypatch) > 100
 
@@ -73,7 +72,6 @@ def test_many_bounds_are_the_same_with_shifts(monkeypatch: pytest.MonkeyPatch) -
     assert agrees(range(100, 160), monkeypatch) > 2000
 
 
-@pytest.mark.unmeasured
 def test_large_perturbed_tables_are_bounded_by_shifts() -> None:
     """A tableau of more than a million entries, on which the first table alone takes minutes."""
     equations = equations_of(perturbed((14, 12, 12), 1, 2))

@@ -41,7 +41,6 @@ def check(case: Case, *, counted: bool = True) -> int:
     return len(case.hidden)
 
 
-@pytest.mark.unmeasured
 @seeds(1, 4)
 def test_intervals_are_those_of_trying_every_table(seed: int) -> None:
     assert sum(check(case) for case in cases(seed, 50)) > 100
@@ -61,7 +60,6 @@ def test_integer_programs_find_the_same_intervals_where_groups_are_large(
     assert sum(check(case, counted=False) for case in cases(200 + seed, 40)) > 80
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("rounding", ROUNDINGS)
 def test_what_rounds_to_a_printed_value_is_admitted_and_nothing_else(rounding: str) -> None:
     from fractions import Fraction
@@ -79,7 +77,6 @@ def test_what_rounds_to_a_printed_value_is_admitted_and_nothing_else(rounding: s
                 assert inside == (rounded(value, 1, rounding) == printed)
 
 
-@pytest.mark.unmeasured
 def test_a_contradiction_that_narrows_wide_ranges_one_by_one_is_given_up() -> None:
     """Half of 2x − 2y = 1 is no integer; each turn takes one value off ranges of a thousand million million."""
     rows = Rows(np.array([0, 2]), np.array([0, 1]), np.array([2, -2]))

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from tests.feasible.random_releases import release
 from tests.lengths import few_or_long
-from tests.measuring import first_measured
 
 from discreet.core.clock import Clock
 from discreet.core.sparse import Rows
@@ -43,11 +42,10 @@ def some(group: Group, seed: int) -> np.ndarray:
     return (np.random.default_rng(seed).random(group.variables.size) < 0.7).astype(np.int64)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.usefixtures("small")
 def test_what_has_one_value_is_what_a_search_finds() -> None:
     told, exact = 0, 0
-    for seed in first_measured(range(30)):
+    for seed in range(30):
         for group in groups(seed):
             wanted = some(group, seed)
             mine = wanted > 0
@@ -122,7 +120,7 @@ def unions(draw: np.random.Generator) -> Group:
 @pytest.mark.usefixtures("small")
 def test_nothing_in_a_small_sum_is_left_as_wide_as_before() -> None:
     draw, narrower = np.random.default_rng(1), 0
-    for _ in first_measured(range(40)):
+    for _ in range(40):
         group = unions(draw)
         wanted = np.ones(group.variables.size, np.int64)
         slow = solve_group(group, wanted)

@@ -88,7 +88,6 @@ def test_what_is_finished_in_time_is_right(seed: int, entries: int, monkeypatch:
         assert (rest.relaxed_upper >= full.relaxed_upper - 1e-6).all()
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("entries", [any_shape.LARGEST, 0])
 def test_a_clock_that_rings_half_way(entries: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same where it does not depend on the machine how far a search comes."""
@@ -134,7 +133,6 @@ def test_levels_are_undecided_or_right() -> None:
     assert decided[0] < every.size
 
 
-@pytest.mark.unmeasured
 def test_networks_stop_between_values() -> None:
     """A clock that rings while a large network is under way: what was bounded is right, the rest is as it was."""
     group = largest(square(80, 1))
@@ -176,7 +174,6 @@ def test_counting_and_drawing_end_in_time() -> None:
     assert time.process_time() - start < SOON
 
 
-@pytest.mark.unmeasured
 def test_rounds_of_draws_that_are_cut_short_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chains of different length would be weighed wrongly: a round counts for all of them or for none."""
     group = largest(square(12, 3, share=1.0), join=False)

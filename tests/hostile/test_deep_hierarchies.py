@@ -20,7 +20,6 @@ def deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("deep.csv").write_text("\n".join(["area,count", *cells, "last,9"]) + "\n", encoding="utf-8")
 
 
-@pytest.mark.unmeasured
 @pytest.mark.usefixtures("deep")
 def test_a_thousand_levels() -> None:
     tree = ("--hierarchy", "area=deep.hrc")

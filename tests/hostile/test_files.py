@@ -37,7 +37,6 @@ def mode(path: str | Path) -> int:
     return stat.S_IMODE(Path(path).stat().st_mode)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
 def test_what_is_confidential_is_for_its_owner_alone(umask: int) -> None:
     before = os.umask(umask)
@@ -62,7 +61,6 @@ def test_what_is_confidential_is_for_its_owner_alone(umask: int) -> None:
     assert {mode("release.csv"), mode("p.html")} == {0o666 & ~umask}
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     "command", [("assess", "t.csv"), ("compare", "t.csv", "--method", "random-rounding", "--draws", "2")]
 )
@@ -71,7 +69,6 @@ def test_nothing_is_written_unasked(command: tuple[str, ...]) -> None:
     assert [path.name for path in Path().iterdir()] == ["t.csv"]
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("label", FORMULAS)
 def test_a_label_that_a_spreadsheet_would_run_is_defused_and_comes_back(label: str) -> None:
     frame = pa.table({"area": [label, "b"] * 2, "sex": ["m", "m", "f", "f"], "count": ["30", "40", "50", "60"]})

@@ -11,7 +11,6 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from tests.cli.running import rows_of, run
-from tests.measuring import first_measured
 
 import discreet as dc
 from discreet.decide.protections import make_method
@@ -261,7 +260,7 @@ def test_attack_by_trying_all_seeds() -> None:
     method = make_method("random-rounding", {"base": 5}, None, None)
     secret = 123
     shown = published(method.apply(table, secret).release)
-    hits = [seed for seed in first_measured(range(200)) if published(method.apply(table, seed).release) == shown]
+    hits = [seed for seed in range(200) if published(method.apply(table, seed).release) == shown]
     assert secret in hits, "the attack works on a seed that can be tried"
     assert len(hits) < 20
     assert method.apply(table, secret).release.trial

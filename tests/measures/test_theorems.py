@@ -10,6 +10,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from tests.lengths import few_or_long
 
 from discreet.core.errors import DataError, LimitError, RequestError
 from discreet.measures.entropy import conditional_entropy, entropy, expected_transition, transition_entropy
@@ -128,10 +129,11 @@ def test_theorem_2_six_people_every_order(cells: int) -> None:
                 check(F, G, average_over_assignments(F, G, closest=True))
 
 
-def test_theorem_2_six_people_in_four_cells() -> None:
-    """All tables of six people in four cells, grouped by joint table, which the next test ties to people."""
-    for F in tables(4, 6):
-        for G in tables(4, 6):
+@few_or_long("total", 5, 6)
+def test_theorem_2_five_or_six_people_in_four_cells(total: int) -> None:
+    """All tables of so many people in four cells, grouped by joint table, which the next test ties to people."""
+    for F in tables(4, total):
+        for G in tables(4, total):
             check(F, G, average_over_joint_tables(F, G))
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.cli.running import refused, run
-from tests.measuring import first_measured
 from tests.plain import data_of
 
 import discreet as dc
@@ -77,11 +76,10 @@ def jointly(shown: Table, swap: TableSwapping, last: Kind) -> tuple[np.ndarray[A
     return low, high
 
 
-@pytest.mark.unmeasured
 def test_nothing_is_called_open_that_a_reader_of_both_steps_knows() -> None:
     rng = np.random.default_rng(5)
     judged = 0
-    for _ in first_measured(range(60)):
+    for _ in range(60):
         table = Table.from_array(rng.choice([0, 0, 0, 1, 2, 5], (2, 2)), ["a", "b"])
         swap, last = TableSwapping(rate=float(rng.choice([0.3, 0.8]))), [RandomRounding(3), KEYS][rng.integers(2)]
         try:
@@ -103,7 +101,6 @@ def test_nothing_is_called_open_that_a_reader_of_both_steps_knows() -> None:
     assert judged > 100
 
 
-@pytest.mark.unmeasured
 def test_equal_figures_make_equal_releases(tmp_path: Path) -> None:
     """Neither kinds nor intervals tell anything that the published counts do not: not how many people moved either."""
     chain = Chain((TableSwapping(rate=0.8), ConventionalRounding(5)))

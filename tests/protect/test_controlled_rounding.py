@@ -8,7 +8,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from tests.measuring import first_measured
 from tests.protect.hierarchical import brute_force_distance, check_additive, random_tabulation
 
 import discreet as dc
@@ -44,7 +43,7 @@ def test_the_worked_example() -> None:
 def check_rounding(rng: np.random.Generator, cases: int) -> int:
     """Round random hierarchical tables; return how many of them had no zero-restricted rounding."""
     relaxed = 0
-    for _ in first_measured(range(cases)):
+    for _ in range(cases):
         d = int(rng.integers(1, 4))
         shape = tuple(int(n) for n in rng.integers(2, 6, d))
         cells = random_tabulation(rng, shape, tuple(int(n) for n in rng.integers(1, 4, d)))
@@ -65,7 +64,6 @@ def check_rounding(rng: np.random.Generator, cases: int) -> int:
     return relaxed
 
 
-@pytest.mark.unmeasured
 def test_random_tables_with_hierarchies_are_additive_and_zero_restricted() -> None:
     assert check_rounding(np.random.default_rng(1), 250) < 30
 
@@ -78,7 +76,7 @@ def test_thousands_of_random_tables() -> None:
 def check_optimum(rng: np.random.Generator, cases: int) -> int:
     without = 0
     shapes = [(4,), (2, 3), (3, 3), (2, 2, 2), (2, 4)]
-    for case in first_measured(range(cases)):
+    for case in range(cases):
         shape = shapes[case % len(shapes)]
         cells = random_tabulation(rng, shape, tuple(int(n) for n in rng.integers(1, 4, len(shape))))
         base = int(rng.integers(2, 6))
@@ -91,7 +89,6 @@ def check_optimum(rng: np.random.Generator, cases: int) -> int:
     return without
 
 
-@pytest.mark.unmeasured
 def test_small_tables_have_the_distance_of_brute_force() -> None:
     check_optimum(np.random.default_rng(3), 60)
 
@@ -120,7 +117,7 @@ def test_a_three_way_table_without_a_zero_restricted_rounding() -> None:
 
 def test_two_way_tables_with_one_hierarchy_are_networks() -> None:
     rng = np.random.default_rng(5)
-    for _ in first_measured(range(30)):
+    for _ in range(30):
         cells = random_tabulation(rng, (6, 5), (3, 1))
         problem = problem_of(cells, 3)
         assert network_of(problem) is not None
@@ -149,7 +146,6 @@ def enumerated_mean(problem: RoundingProblem) -> list[Fraction]:
     return mean
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("array", "base"),
     [([[1, 1], [1, 1]], 2), ([[1, 2], [2, 1]], 3), ([[1, 0], [0, 2]], 3), ([[1, 1], [1, 2]], 3), ([[3, 2]], 4)],
@@ -166,7 +162,7 @@ def test_unbiased_rounding_of_networks_over_draws() -> None:
     edges = network_of(problem)
     assert edges is not None
     draws = generator(1)
-    ups = np.mean([round_network(problem, edges, draws) for _ in first_measured(range(8000))], axis=0)
+    ups = np.mean([round_network(problem, edges, draws) for _ in range(8000)], axis=0)
     share = problem.residual / 5
     assert (np.abs(ups - share) < 5 * np.sqrt(share * (1 - share) / 8000)).all()
 
@@ -174,7 +170,7 @@ def test_unbiased_rounding_of_networks_over_draws() -> None:
 def test_unbiased_rounding_of_other_tables_is_a_mixture() -> None:
     rng = np.random.default_rng(7)
     met = {"mixture": 0, "none": 0}
-    for _ in first_measured(range(12)):
+    for _ in range(12):
         cells = random_tabulation(rng, (3, 2, 2), (2, 1, 1), mean=2.0)
         base = int(rng.integers(2, 5))
         problem = problem_of(cells, base)

@@ -28,7 +28,6 @@ def method(name: str) -> Any:
     return METHODS[name]
 
 
-@pytest.mark.unmeasured
 @given(st.lists(st.integers(0, 10**12), min_size=1, max_size=20), st.integers(2, 12))
 def test_the_nearest_multiple_and_the_upper_one_of_two(F: list[int], base: int) -> None:
     for count, rounded in zip(F, round_nearest(np.array(F), base).tolist(), strict=True):

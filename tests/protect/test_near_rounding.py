@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.measuring import first_measured
 from tests.protect.hierarchical import brute_force_distance, check_additive, random_tabulation
 
 from discreet import Table
@@ -37,7 +36,7 @@ def test_what_local_moves_find_is_never_better_than_the_best_nor_beyond_its_boun
     few = [tuple(search._replace(passes=60) for search in attempt) for attempt in near.ATTEMPTS]
     monkeypatch.setattr(near, "ATTEMPTS", few)
     rng, exact = np.random.default_rng(1), 0
-    for case in first_measured(range(80)):
+    for case in range(80):
         shape = [(2, 3), (3, 3), (2, 2, 2), (2, 4)][case % 4]
         cells = random_tabulation(rng, shape, tuple(int(n) for n in rng.integers(1, 3, len(shape))))
         base, full = int(rng.integers(2, 6)), cells.with_empty_cells()
@@ -62,7 +61,7 @@ def test_what_local_moves_find_is_never_better_than_the_best_nor_beyond_its_boun
 
 def test_turning_a_figure_changes_what_a_slow_sum_changes() -> None:
     rng = np.random.default_rng(2)
-    for _ in first_measured(range(200)):
+    for _ in range(200):
         n, m, base, price = 6, 5, int(rng.integers(2, 6)), float(rng.integers(0, 5))
         member = rng.random((n, m)) < 0.5
         state = State(

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
-from tests.measuring import first_measured
 
 from discreet import DataError, RequestError, Table, datasets
 from discreet.core.random import generator
@@ -123,7 +122,7 @@ def test_structural_zeros_stay() -> None:
 
 def test_counts_may_vanish() -> None:
     table = Table.from_array([1, 1], ["x"])
-    released = [random_rounding(table, seed=seed).table.total for seed in first_measured(range(40))]
+    released = [random_rounding(table, seed=seed).table.total for seed in range(40)]
     assert set(released) == {0, 3, 6}
 
 

@@ -6,7 +6,6 @@ from itertools import product
 
 import numpy as np
 import pytest
-from tests.measuring import first_measured
 from tests.protect.hierarchical import check_additive, random_tabulation
 
 import discreet as dc
@@ -34,7 +33,7 @@ def squares(cells: Tabulation, base: int) -> tuple[int, int]:
 
 def test_only_small_inner_counts_change_and_everything_adds_up() -> None:
     rng = np.random.default_rng(1)
-    for _ in first_measured(range(60)):
+    for _ in range(60):
         d = int(rng.integers(1, 4))
         cells = random_tabulation(
             rng, tuple(int(n) for n in rng.integers(2, 6, d)), tuple(int(n) for n in rng.integers(1, 4, d))

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.optimize import linprog
-from tests.measuring import first_measured
 
 import discreet as dc
 from discreet import DataError, InfeasibleError, RequestError
@@ -104,7 +103,7 @@ def test_adjusted_tables_are_safe_and_additive(norm: str, weights: str) -> None:
 
 def test_squares_satisfy_the_conditions_of_an_optimum() -> None:
     rng = np.random.default_rng(3)
-    for _ in first_measured(range(20)):
+    for _ in range(20):
         cells = firms(rng, 40, (4, 4))
         sums, n = sums_of(cells), len(cells)
         low, high = np.full(n, -10.0), np.full(n, 10.0)

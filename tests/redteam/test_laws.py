@@ -13,7 +13,6 @@ from redteam.notebook import Notebook
 from redteam.originals import Firms
 from redteam.published import Published, published
 from redteam.worlds import Counts, World
-from tests.measuring import first_measured
 
 import discreet as dc
 from redteam import laws, readers
@@ -21,7 +20,7 @@ from redteam import laws, readers
 
 def test_enumeration_is_that_of_a_plain_product() -> None:
     random = Random(3)
-    for _ in first_measured(range(30)):
+    for _ in range(30):
         size = random.choice((2, 3, 4))
         limits = [Limit((cell,), random.randint(0, 2), random.randint(2, 4)) for cell in range(size)]
         for _ in range(random.randint(0, 3)):
@@ -50,7 +49,7 @@ def test_enumeration_is_that_of_a_plain_product() -> None:
 def test_laws_are_those_of_the_draws(method: Method, world: World, counts: Counts) -> None:
     """The weights of one original, over all releases drawn of it, are in proportion to how often each is drawn."""
     draws = 500
-    made = Counter(published(method.apply(world.build(counts), seed), world) for seed in first_measured(range(draws)))
+    made = Counter(published(method.apply(world.build(counts), seed), world) for seed in range(draws))
     weights = {known: _weight(method, world, known, counts) for known in made}
     whole = sum(weights.values())
     for known, often in made.items():

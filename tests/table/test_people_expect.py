@@ -9,6 +9,7 @@ import openpyxl
 import pandas as pd
 import pytest
 from tests.cli.running import run
+from tests.lengths import seeds
 
 import discreet as dc
 from discreet.reading.original import open_original
@@ -91,7 +92,7 @@ def test_codes_beside_labels_of_another_name_are_noticed(tmp_path: Path) -> None
     assert dc.read_table(path, dimensions=["code", "town", "sex"]).size == 18
 
 
-@pytest.mark.parametrize("seed", range(20))
+@seeds(4, 20)
 def test_amounts_with_many_decimals_add_up(seed: int) -> None:
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(

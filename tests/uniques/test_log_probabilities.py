@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.measuring import first_measured
 
 from discreet.uniques import q_multinomial, q_uniform
 from discreet.uniques.log_probabilities import (
@@ -42,7 +41,7 @@ def relative(got: float, exact: Fraction) -> Fraction:
 def test_polya_keeps_twelve_digits_up_to_a_billion() -> None:
     rng = random.Random(1)
     checked = 0
-    for _ in first_measured(range(400)):
+    for _ in range(400):
         a, x = rng.choice([1, 2, 3, 10, 50, 300]), rng.choice([0, 0, 1, 2, 5, 40, 300])
         b = Fraction(rng.randint(1, 10 ** rng.randint(1, 9)), rng.choice([1, 2]))
         m = rng.randint(x, max(x, 10 ** rng.randint(1, 9)))
@@ -56,7 +55,7 @@ def test_polya_keeps_twelve_digits_up_to_a_billion() -> None:
 
 def test_polya_with_fractional_weights() -> None:
     rng = random.Random(2)
-    for _ in first_measured(range(100)):
+    for _ in range(100):
         a, b = Fraction(rng.randint(1, 40), 4), Fraction(rng.randint(1, 4 * 10 ** rng.randint(1, 9)), 4)
         m = rng.randint(1, 60)
         x = rng.randint(0, m)
@@ -91,7 +90,7 @@ def test_binomial_keeps_twelve_digits_up_to_a_billion() -> None:
     rng = random.Random(3)
     with localcontext() as context:
         context.prec = 60
-        for _ in first_measured(range(300)):
+        for _ in range(300):
             k = rng.randint(2, 10 ** rng.randint(1, 9))
             m = rng.randint(0, 10 ** rng.randint(1, 9))
             x = rng.choice([0, 0, 1, 2, 30])

@@ -6,7 +6,6 @@ import json
 
 import numpy as np
 import pytest
-from tests.measuring import first_measured
 from tests.uniques import simulated
 
 from discreet.core.errors import DataError, RequestError
@@ -20,7 +19,7 @@ def test_homogeneous_cells_and_the_mistake_of_the_scale() -> None:
     """1,600 cells with λ = 2, sampled at π = 0.1: the estimate holds, the sample-scale rate is far off."""
     rng = np.random.default_rng(8)
     differences, wrong, estimates, truths = [], [], [], []
-    for _ in first_measured(range(40)):
+    for _ in range(40):
         population, sample = simulated.draw(np.full((40, 40), 2.0), 0.1, rng)
         table = Table.from_array(sample, ["a", "b"])
         result = loglinear_risk(table, [()], population=int(population.sum()))
@@ -42,7 +41,7 @@ def test_homogeneous_cells_and_the_mistake_of_the_scale() -> None:
 def test_estimates_hold_under_the_true_model() -> None:
     rng = np.random.default_rng(9)
     differences = []
-    for _ in first_measured(range(20)):
+    for _ in range(20):
         population, sample = simulated.draw(simulated.rates(rng, interactions=False), simulated.FRACTION, rng)
         result = loglinear_risk(Table.from_array(sample, list("abcd")), fractions=simulated.FRACTION)
         unique = sample == 1
@@ -175,7 +174,7 @@ def test_unequal_weights_under_the_true_model() -> None:
     rng = np.random.default_rng(7)
     shape, fractions = (2, 12, 15, 10), np.array([0.05, 0.3])
     zs, estimated, true = [], [], []
-    for _ in first_measured(range(20)):
+    for _ in range(20):
         shares = [rng.dirichlet(np.full(length, 3.0)) for length in shape[1:]]
         mean = 6000 * np.einsum("i,j,k->ijk", *shares)
         F = rng.poisson(np.stack([mean, mean]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.measuring import first_measured
 
 from discreet.core.errors import LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray
@@ -271,7 +270,7 @@ def test_credible_intervals_cover(prior: Prior, cells: int, people: int, n: int)
     runs = 2000
     inside = covered = 0
     laws: dict[tuple[CellGroup, ...], FloatArray] = {}
-    for _ in first_measured(range(runs)):
+    for _ in range(runs):
         population = draw_population(prior, cells, people, rng)
         counts = rng.multivariate_hypergeometric(population, n)
         sample = Sample.from_counts(counts, people)

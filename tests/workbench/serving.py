@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -29,14 +28,14 @@ class Server:
     """A running workbench."""
 
     def __init__(self, *arguments: object, cwd: Path | None = None, env: dict[str, str] | None = None) -> None:
-        command = [str(Path(sys.executable).with_name("discreet")), "workbench", "--no-browser", "--json"]
+        command = [*measuring.workbench(), "--no-browser", "--json"]
         self.process = subprocess.Popen(
             [*command, *map(str, arguments)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
             cwd=cwd,
-            env={**os.environ, **measuring.for_workbenches(), "XDG_STATE_HOME": str(STATE), **(env or {})},
+            env={**os.environ, "XDG_STATE_HOME": str(STATE), **(env or {})},
         )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()

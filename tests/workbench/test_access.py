@@ -12,7 +12,6 @@ from tests.workbench.serving import Server, serving
 from tests.workbench.test_daily import book
 
 # What the server does is measured where others talk to it.
-pytestmark = pytest.mark.unmeasured
 
 NAMELESS = """() => {
     const controls = document.querySelectorAll('button, input, select, textarea, a, iframe, [role=grid], svg');

@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
-import pytest
 from tests.workbench.people import GAPS, Person, firms, patients, visiting
 
 # What the server does is measured where others talk to it.
-pytestmark = pytest.mark.unmeasured
 
 TREE = "north\n@n1\n@n2\n@n3\nsouth\n@s1\n@s2\n"
 HIDES = "r,c,count\na,x,x\na,y,5\na,Total,8\nb,x,9\nb,y,7\nb,Total,16\nTotal,x,12\nTotal,y,12\nTotal,Total,24\n"

@@ -12,7 +12,6 @@ from tests.cli.running import run
 from tests.workbench.people import firms, visiting
 
 # What the server does is measured where others talk to it.
-pytestmark = pytest.mark.unmeasured
 
 DROP = """([name, text]) => {
     const carried = new DataTransfer();

@@ -7,13 +7,11 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.cli.running import run
 from tests.workbench.people import Person, answer, firms, patients, said, visiting
 from tests.workbench.serving import serving
 
 # What the server does is measured where others talk to it.
-pytestmark = pytest.mark.unmeasured
 
 
 def test_the_publisher_reaches_a_verdict_and_exports(opened: Any, tmp_path: Path) -> None:

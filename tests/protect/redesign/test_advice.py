@@ -72,7 +72,6 @@ def test_the_cheapest_of_all_recodings_of_many_tables() -> None:
         test_the_cheapest_of_all_recodings(seed)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", range(12))
 def test_the_cheapest_of_all_recodings(seed: int) -> None:
     rng = np.random.default_rng(seed)

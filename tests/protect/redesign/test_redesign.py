@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from tests.measuring import first_measured
 from tests.plain import data_of
 
 import discreet as dc
@@ -86,7 +85,7 @@ def test_what_it_costs() -> None:
 
 def test_merged_tables_agree_with_a_plain_loop() -> None:
     rng = np.random.default_rng(1)
-    for _ in first_measured(range(60)):
+    for _ in range(60):
         shape = tuple(rng.integers(1, 5, int(rng.integers(1, 4))))
         counts = rng.integers(0, 4, shape)
         mask = (counts == 0) & (rng.random(shape) < 0.5)
@@ -130,7 +129,6 @@ def tabulated(frame: pd.DataFrame, trees: Any, **more: Any) -> Tabulation:
     return dc.tabulate(frame, ["region", "size"], **given, hierarchies=trees, **more)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", range(4))
 def test_merged_tabulations_are_those_of_recoded_records(seed: int) -> None:
     frame = firms(60, seed, repeated=False)
@@ -269,7 +267,7 @@ def test_merging_and_protection_are_told_apart() -> None:
 
 def test_r2_never_exceeds_r1_on_the_merged_categories() -> None:
     rng, rises = np.random.default_rng(3), 0
-    for _ in first_measured(range(60)):
+    for _ in range(60):
         table = dc.Table.from_array(rng.poisson(rng.choice([1, 4, 40]), (3, 5)) + 1, ["a", "b"])
         merged = dc.protect.redesign(table, {"b": {"x": list(rng.choice(list("12345"), 3, replace=False))}})
         found = dc.risk(table, merged)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.measuring import first_measured
 
 from discreet.core.errors import DataError, LimitError
 from discreet.core.highs import Outcome, Program
@@ -52,11 +51,10 @@ def everything(equations: Equations, most: int) -> IntArray:
     return whole[good]
 
 
-@pytest.mark.unmeasured
 def test_what_is_filled_in_fits() -> None:
     rng = np.random.default_rng(3)
     open_ = 0
-    for _ in first_measured(range(60)):
+    for _ in range(60):
         inner = rng.integers(0, 9, rng.integers(2, 5, 3))
         stated = circle(inner * (rng.random(inner.shape) < 0.7), PAIRS[: rng.integers(2, 4)])
         found = fit(stated)
@@ -68,11 +66,10 @@ def test_what_is_filled_in_fits() -> None:
     assert open_ > 500
 
 
-@pytest.mark.unmeasured
 def test_no_table_is_nearer_to_what_is_wanted() -> None:
     rng = np.random.default_rng(4)
     some = 0
-    for _ in first_measured(range(12)):
+    for _ in range(12):
         stated = circle(rng.integers(1, 3, (2, 2, 2)))
         every = everything(stated, 4)
         some += len(every) > 1

@@ -64,7 +64,6 @@ def intervals(found: Audit) -> dict[tuple[str, str], tuple[float, float]]:
     }
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", [3, 6, 10])
 def test_respondents_know_their_own_part_of_crossings(seed: int) -> None:
     """An audit with tables that name respondents finds what one with every contribution finds."""
@@ -106,7 +105,6 @@ def test_crossings_have_their_true_values() -> None:
         assert value == sum(row["v"] for row in rows if all(row[name] == code for name, code in cell.items()))
 
 
-@pytest.mark.unmeasured
 def test_stakes_of_some_positions_are_those_among_all() -> None:
     """Asking for some positions only leaves out the others, and nothing else."""
     tables = pairs(firms(2, n=30, categories=3))

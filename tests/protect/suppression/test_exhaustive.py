@@ -7,7 +7,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.feasible.oracle import world
-from tests.measuring import first_measured
 from tests.protect.suppression.oracle import MOST, Case, Stated, best, is_safe, small_case, stated
 
 from discreet.core.errors import InfeasibleError
@@ -58,7 +57,7 @@ def compare(seed: int, zeros: Zeros, monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.mark.parametrize("number", [48, pytest.param(120, marks=pytest.mark.long)])
 def test_methods_against_all_patterns(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    seeds = first_measured((*IMPOSSIBLE, *range(number), *CROWDS[: number // 4]), 40)
+    seeds = (*IMPOSSIBLE, *range(number), *CROWDS[: number // 4])
     kinds = [compare(seed, "published", monkeypatch) for seed in seeds]
     assert kinds.count("single") > number // 3
     assert kinds.count("insiders") > number // 8
@@ -66,10 +65,9 @@ def test_methods_against_all_patterns(number: int, monkeypatch: pytest.MonkeyPat
     assert kinds.count("infeasible") >= len(IMPOSSIBLE)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("number", [20, pytest.param(50, marks=pytest.mark.long)])
 def test_methods_against_all_patterns_where_zeros_may_be_hidden(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    kinds = [compare(seed, "suppressible", monkeypatch) for seed in first_measured(range(300, 300 + number))]
+    kinds = [compare(seed, "suppressible", monkeypatch) for seed in range(300, 300 + number)]
     assert kinds.count("single") > 0.3 * number
     assert kinds.count("insiders") > number // 12
 
@@ -83,7 +81,7 @@ def test_methods_against_all_patterns_of_many_tables(monkeypatch: pytest.MonkeyP
 
 def test_the_oracle_against_every_table_that_fits() -> None:
     checked = 0
-    for seed in first_measured(range(60)):
+    for seed in range(60):
         case = small_case(seed, insiders=False)
         if case is None or len(case.tables) > 1:
             continue
@@ -125,12 +123,11 @@ def told(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> boo
     return bool(request.param)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.usefixtures("told")
 @pytest.mark.parametrize("number", [24, pytest.param(120, marks=pytest.mark.long)])
 def test_the_audit_against_the_oracle_where_insiders_were_forgotten(number: int) -> None:
     verdicts = []
-    for seed in first_measured(range(number)):
+    for seed in range(number):
         case = small_case(seed, insiders=True)
         if case is None:
             continue
@@ -147,12 +144,11 @@ def test_the_audit_against_the_oracle_where_insiders_were_forgotten(number: int)
     assert min(verdicts.count(True), verdicts.count(False)) > number // 6
 
 
-@pytest.mark.unmeasured
 @pytest.mark.usefixtures("told")
 @pytest.mark.parametrize("number", [24, pytest.param(150, marks=pytest.mark.long)])
 def test_the_audit_against_the_oracle_where_cells_were_published_after_all(number: int) -> None:
     verdicts = []
-    for seed in first_measured(range(number)):
+    for seed in range(number):
         case = small_case(seed)
         if case is None:
             continue
@@ -176,10 +172,9 @@ def test_the_audit_against_the_oracle_where_cells_were_published_after_all(numbe
     assert min(verdicts.count(True), verdicts.count(False)) > number // 8
 
 
-@pytest.mark.unmeasured
 def test_large_amounts_in_three_dimensions() -> None:
     hidden = 0
-    for seed in first_measured(range(12)):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         shape = (4, 3, 3)
         values = np.rint(rng.lognormal(16, 1.5, shape)).astype(np.int64) * (rng.random(shape) < 0.9)

@@ -60,7 +60,6 @@ def inside(frame: pd.DataFrame, cell: dict[str, str]) -> pd.DataFrame:
     return frame
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize(
     ("top", "most"), [(1, 2), (2, 1000), *(pytest.param(*more, marks=pytest.mark.long) for more in [(2, 2), (1, 1000)])]
 )
@@ -88,7 +87,6 @@ def test_respondents_are_in_every_cell_that_they_are_said_to_know(top: int, most
     assert across > 10
 
 
-@pytest.mark.unmeasured
 def test_whoever_is_alone_in_two_tables_is_one_respondent() -> None:
     """The only firm of an activity is that of its size and of its legal form, and does not attack itself there."""
     frame = firms(1, 60, 1000)

@@ -108,7 +108,6 @@ def test_what_a_mark_says_is_read_back(name: str, tmp_path: Path) -> None:
     assert {lower for lower, _ in after.values()} == {1.0}
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("form", ["intervals", "synthetic"])
 @pytest.mark.parametrize("name", ["release.csv", "release.parquet"])
 def test_what_stands_in_place_of_a_mark_says_the_same(form: Any, name: str, row_file: Path, tmp_path: Path) -> None:
@@ -245,7 +244,6 @@ def test_ten_ones_are_not_hidden_behind_their_own_total() -> None:
         assert (limits[:, 0] < limits[:, 1]).all()
 
 
-@pytest.mark.unmeasured
 def test_what_assess_says_of_ten_ones_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     counts = [f"s{i},{state},{n}" for i, well in enumerate(WELL) for state, n in (("ill", 1), ("well", well))]

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import csr_array, hstack
-from tests.measuring import first_measured
 
 from discreet.core.errors import InfeasibleError
 from discreet.core.highs import Program
@@ -76,7 +75,7 @@ def check(problem: Problem, cell: int, size: int, way: int, cells: IntArray, mov
 def compare(typical: float) -> None:
     rng = np.random.default_rng(int(typical))
     seen = {True: 0, False: 0}
-    for seed in first_measured(range(12)):
+    for seed in range(12):
         problem = problem_of(seed, typical)
         if problem is None:
             continue
@@ -96,13 +95,11 @@ def compare(typical: float) -> None:
     assert seen[True] > 30
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("typical", [2, 40, 4_000, 3_000_000])
 def test_circuits_are_found_exactly_where_there_are_some(typical: float) -> None:
     compare(typical)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("typical", [2, 4_000])
 def test_integer_programming_finds_them_where_moves_are_broken(typical: float, monkeypatch: pytest.MonkeyPatch) -> None:
     programs = []
@@ -136,7 +133,6 @@ def sparse_table(seed: int) -> tuple[Problem, int]:
     return problem, int(rng.choice(np.flatnonzero(problem.on.least)))
 
 
-@pytest.mark.unmeasured
 def test_cells_with_fractional_moves_are_left_out_before_integer_programming(monkeypatch: pytest.MonkeyPatch) -> None:
     usual = rescue.BARRED
     integer_programs = dict.fromkeys((0, usual), 0)

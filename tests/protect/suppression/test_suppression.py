@@ -92,7 +92,6 @@ def test_no_single_cell_can_be_released(number: int) -> None:
     assert tried > number
 
 
-@pytest.mark.unmeasured
 def test_the_same_input_gives_the_same_pattern_in_another_process() -> None:
     here = marked_once().pattern
     code = (
@@ -163,7 +162,6 @@ def test_a_bound_on_the_risk() -> None:
     assert found.pattern.counts["primary"] == 1
 
 
-@pytest.mark.unmeasured
 def test_intervals_and_made_up_values() -> None:
     marks = marked_once()
     intervals, made = (
@@ -207,7 +205,6 @@ def test_every_suppression_has_a_reason() -> None:
     assert pattern.bound <= pattern.cost
 
 
-@pytest.mark.unmeasured
 def test_the_proof_tells_how_far_it_is_and_the_gap() -> None:
     found, told = proved_once()
     proved = [(done, total, text) for done, total, text in told if "gap" in text]
@@ -223,7 +220,6 @@ class Rung(Clock):
         return Clock(0.0)
 
 
-@pytest.mark.unmeasured
 def test_a_time_limit_returns_a_safe_pattern_with_its_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as late:
         # All time is gone once there is a first pattern.

@@ -39,7 +39,6 @@ def interval(found: object, attacker: Attacker, **cell: str) -> tuple[float, flo
     return max(c.lower for c in mine), min(c.upper for c in mine)
 
 
-@pytest.mark.unmeasured
 def test_three_singletons_in_one_row() -> None:
     rows = [("a", "s", 10.0), ("a", "m", 11.0), ("a", "l", 12.0), *many("a", "xl")]
     rows += [row for b in "bc" for s in ("s", "m", "l", "xl") for row in many(b, s)]
@@ -53,7 +52,6 @@ def test_three_singletons_in_one_row() -> None:
                 assert high >= 1.2 * true
 
 
-@pytest.mark.unmeasured
 def test_two_singletons_in_a_row_do_not_protect_each_other() -> None:
     rows = [("a", "s", 10.0), ("a", "m", 11.0), *many("a", "l")]
     rows += [("b", "s", 5.0), ("b", "m", 6.0), *many("b", "l"), *many("c", "s"), *many("c", "m"), *many("c", "l")]

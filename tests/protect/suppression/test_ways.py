@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.optimize import linprog
-from tests.measuring import first_measured
 
 import discreet as dc
 from discreet.core.numerics import BoolArray, FloatArray
@@ -30,13 +29,12 @@ def possible(p: Problem, cell: int, amount: float, hidden: BoolArray, down: Floa
     return bool(linprog(np.zeros(p.size), A_eq=p.rows.dense(p.size), b_eq=none, bounds=bounds).status == 0)
 
 
-@pytest.mark.unmeasured
 @pytest.mark.parametrize("seed", range(4))
 def test_a_way_is_found_exactly_where_a_linear_program_finds_one(seed: int) -> None:
     rng = np.random.default_rng(seed)
     outcomes = set()
     p = problem(rng)
-    for case in first_measured(range(100)):
+    for case in range(100):
         p = problem(rng) if case % 20 == 0 else p
         assert p.on.network
         work = workspace(p.size, p.on.starts.size - 1)
@@ -66,7 +64,6 @@ def test_a_way_is_found_exactly_where_a_linear_program_finds_one(seed: int) -> N
     assert outcomes == {True, False}
 
 
-@pytest.mark.unmeasured
 def test_a_dense_table_needs_no_tableau() -> None:
     rng = np.random.default_rng(1)
     counts = rng.poisson(3, (60, 60))
