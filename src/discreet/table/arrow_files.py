@@ -8,7 +8,6 @@ import io
 import json
 import os
 import re
-import zipfile
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -183,6 +182,8 @@ def _sheet(content: bytes, file: Path, named: str | None, header_row: int | None
 
 def sheet_rows(content: bytes, file: Path) -> dict[str, list[Row]]:
     """Return the rows of every sheet of a workbook, empty ones included."""
+    import zipfile
+
     try:
         import openpyxl
     except ImportError:
