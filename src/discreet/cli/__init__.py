@@ -23,6 +23,6 @@ def main(arguments: list[str] | None = None) -> None:
 
         app.main(arguments)
     finally:
-        if from_shell:
-            # So does looking through them once more when the interpreter ends: nothing is needed after that.
+        if from_shell and "duckdb" not in sys.modules:
+            # So does looking through them once more at the end, for nothing; only DuckDB complains if that is left out.
             gc.freeze()

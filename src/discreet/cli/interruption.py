@@ -2,7 +2,7 @@
 
 Python raises KeyboardInterrupt between two steps of its main thread. A kernel or a solver is one step, which can take
 minutes, and so is waiting for threads that run one. So a thread of its own hears of the signal at once, leaves the main
-thread half a second to end by itself, and ends the process if it has not. Nothing is lost by that: files are written
+thread a quarter of a second to end by itself, and ends the process if it has not. Nothing is lost by that: files are written
 whole or not at all, and what a comparison has finished is in its folder.
 """
 
@@ -19,8 +19,9 @@ from contextlib import contextmanager
 
 INTERRUPTED = 130
 """The exit code of a command that was interrupted."""
-GRACE = 0.5
-"""Seconds that the main thread has to end by itself: half of the second that people wait at most."""
+GRACE = 0.25
+"""Seconds that the main thread has to end by itself: a quarter of the second that people wait at most, since a busy
+machine takes its time before and after."""
 MESSAGE = "interrupted; nothing was written"
 
 
