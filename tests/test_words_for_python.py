@@ -40,3 +40,30 @@ def test_a_record_is_the_same_whoever_made_it() -> None:
     told = compared.results()
     with both_shown():
         assert compared.results() == told
+
+
+def test_an_audit_of_exact_figures_names_functions_in_python_and_commands_at_the_command_line(tmp_path: Path) -> None:
+    assert "(dc.sensitivity, dc.risk)" in dc.audit(TABLE).sentence
+    TABLE.write(tmp_path / "table.csv")
+    assert "(discreet rules, discreet risk)" in " ".join(run("audit", str(tmp_path / "table.csv")).out.split())
+
+
+def test_a_suppressed_table_shows_and_hands_over_its_figures() -> None:
+    found = dc.suppress(TABLE, "threshold=3", levels=(1, 1))
+    told, release, _, header, *rows = repr(found).splitlines()
+    assert told == found.sentence
+    assert release.startswith("Release by suppress (")
+    assert header.split() == ["area", "\\", "group", "Total", "a", "b", "c"]
+    hidden = sum(row.split().count("hidden") for row in rows)
+    assert hidden == found.pattern.counts["primary"] + found.pattern.counts["secondary"] > 1
+    assert found.to_frame()["count"].isna().sum() == hidden
+    assert found.to_frame(value="people").columns.tolist() == ["area", "group", "people"]
+
+
+def test_a_release_that_was_read_says_how_it_was_published(tmp_path: Path) -> None:
+    dc.protect.random_rounding(TABLE, base=3, seed=2**100).write(tmp_path / "release.csv")
+    read = dc.read_release(tmp_path / "release.csv")
+    assert str(read).splitlines()[0] == "Release as published"
+    assert "<p>Release as published</p>" in read._repr_html_()
+    entry = dc.Ledger(tmp_path / "ledger.sqlite").add(read, title="First")
+    assert repr(entry) == f"{entry.id} «First»"

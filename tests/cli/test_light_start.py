@@ -51,7 +51,7 @@ def test_small_commands_load_little(tmp_path: Path) -> None:
     # As many rows as columns: these might be codes and their labels.
     (tmp_path / "square.csv").write_text("a,b,Count\n" + "".join(f"{a},{b},3\n" for a in "uvw" for b in "xyz"))
     little = ["pydantic", "importlib.metadata", "pandas", "scipy", "duckdb", "highspy"]
-    little += ["numpy.random", "secrets", "importlib.resources", "tomllib", "zipfile"]
+    little += ["importlib.resources", "tomllib", "zipfile"]
     given = [
         (["--help"], ["typer", "rich", "numpy", "pydantic", "discreet.cli.app"]),
         (["risk", "--example", "sex"], little),

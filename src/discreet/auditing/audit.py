@@ -325,7 +325,7 @@ def _of_one_variable(parts: tuple[Figures, ...]) -> tuple[Figures, ...]:
         raise RequestError(
             f"{mine.name} holds {one!r} and {theirs.name} {other!r}; tables are audited together if they add up the "
             "same: give the columns the same name if they do. Audit numbers and amounts one by one, and check what "
-            "they tell about each other in a ledger (discreet ledger check --variable)"
+            "they tell about each other in a ledger (Ledger.check(variable=), discreet ledger check --variable)"
         )
     return parts
 

@@ -9,14 +9,14 @@ is therefore drawn from the operating system, and a short one makes trials only.
 
 from __future__ import annotations
 
+import secrets
 from typing import TypeAlias
 
 import numpy as np
 
 from discreet.core.errors import RequestError
 
-# A text, since naming them loads the generators, which many commands never need.
-Seed: TypeAlias = "int | np.random.SeedSequence | np.random.Generator | None"
+Seed: TypeAlias = int | np.random.SeedSequence | np.random.Generator | None
 
 BITS = 128
 """How many bits of a seed are drawn where none is given."""
@@ -30,8 +30,6 @@ def drawn_seed() -> int:
     >>> drawn_seed() >> BITS
     1
     """
-    import secrets
-
     return 1 << BITS | secrets.randbits(BITS)
 
 

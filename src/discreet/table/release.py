@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from discreet.core.errors import DataError, RequestError
-from discreet.core.text import Readable, settings_text
+from discreet.core.text import Readable, columns, settings_text
 from discreet.table.figures import Figures
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import Copied
@@ -149,16 +149,21 @@ class Release(Copied, Readable):
     def _made(self) -> str:
         return settings_text(self.parameters)
 
+    @property
+    def _head(self) -> str:
+        made = f" ({self._made})" if self._made else ""
+        return f"Release{'' if self.method == 'as published' else ' by'} {self.method}{made}"
+
     def __str__(self) -> str:
-        shown = [str(part) for part in (self.inner, *self.figures) if part is not None]
-        head = f"Release by {self.method}{f' ({self._made})' if self._made else ''}"
-        return "\n".join([*([TRIAL] if self.trial else []), head, *shown])
+        shown = [] if self.inner is None else [str(self.inner)]
+        for header, rows, sentence, left in (part.face() for part in self.figures):
+            shown += [sentence, columns(header, rows, left)]
+        return "\n".join([*([TRIAL] if self.trial else []), self._head, *shown])
 
     def _repr_html_(self) -> str:
         import html
 
-        made = f"Release by {html.escape(self.method)} {html.escape(self._made)}"
-        head = f"<p>{TRIAL + '. ' if self.trial else ''}{made}</p>"
+        head = f"<p>{TRIAL + '. ' if self.trial else ''}{html.escape(self._head)}</p>"
         lists = "".join(part._repr_html_() for part in self.figures)
         return f"{head}{self.inner._repr_html_() if self.inner is not None else ''}{lists}"
 
