@@ -92,7 +92,9 @@ class Suppressed(Readable):
         return f"{self.sentence}\n{self.release}"
 
     def _repr_html_(self) -> str:
-        return self.protected._repr_html_()
+        from html import escape
+
+        return f"<p>{escape(self.sentence)}</p>{self.release._repr_html_()}"
 
 
 def audited_against(pattern: Pattern) -> str:
