@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from discreet.table.arrow_files import Backend, Frame
 
 TRIAL = "This is a trial, not for publication"
+AS_PUBLISHED = "as published"
+"""The method of releases of which nothing else is known."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -35,7 +37,7 @@ class Release(Copied, Readable):
     """
 
     inner: Table | None
-    method: str = "as published"
+    method: str = AS_PUBLISHED
     parameters: Mapping[str, object] = field(default_factory=dict)
     figures: tuple[Figures, ...] = ()
     kind: Kind = EXACT
@@ -58,7 +60,7 @@ class Release(Copied, Readable):
         return self.inner
 
     @classmethod
-    def of(cls, figures: Figures | Iterable[Figures], method: str = "as published") -> Release:
+    def of(cls, figures: Figures | Iterable[Figures], method: str = AS_PUBLISHED) -> Release:
         """Return the release of one published table, or of several linked ones."""
         return cls(None, method, {}, (figures,) if isinstance(figures, Figures) else tuple(figures))
 
@@ -152,7 +154,7 @@ class Release(Copied, Readable):
     @property
     def _head(self) -> str:
         made = f" ({self._made})" if self._made else ""
-        return f"Release{'' if self.method == 'as published' else ' by'} {self.method}{made}"
+        return f"Release{'' if self.method == AS_PUBLISHED else ' by'} {self.method}{made}"
 
     def __str__(self) -> str:
         shown = [] if self.inner is None else [str(self.inner)]
@@ -190,7 +192,7 @@ def parts_of(releases: Published | Iterable[Published]) -> tuple[Figures, ...]:
         if isinstance(item, Figures):
             parts.append(item)
         elif isinstance(item, Release | Table):
-            parts += (Release(item, "as published") if isinstance(item, Table) else item).parts()
+            parts += (Release(item) if isinstance(item, Table) else item).parts()
         else:
             raise RequestError(f"a {type(item).__name__} is not a release; give releases, figures or tables")
     if not parts:
