@@ -83,11 +83,11 @@ def inspect(
         head = show.as_json("inspect", replace(result, cells=None))
         print(f'{head[:-2]},\n  "cells": {text.dumps(dict(result.cells), allow_nan=False)}\n}}')
     else:
-        named = f"--example {example}" if example else shlex.quote(str(file))
+        source = f"--example {example}" if example else shlex.quote(str(file))
         read = dict(result.options) | ({} if encoding == "utf-8" else {"encoding": encoding})
         for name, value in read.items():
-            named += f" --{name.replace('_', '-')} {shlex.quote(value)}"
-        show.deliver("inspect", result, json, None, lambda console: _show(console, result, named))
+            source += f" --{name.replace('_', '-')} {shlex.quote(value)}"
+        show.deliver("inspect", result, json, None, lambda console: _show(console, result, source))
 
 
 def _show(console: show.Console, result: Inspection, named: str) -> None:
