@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
+import pytest
 from tests.cli.running import run
 
 import discreet as dc
@@ -40,3 +43,51 @@ def test_a_record_is_the_same_whoever_made_it() -> None:
     told = compared.results()
     with both_shown():
         assert compared.results() == told
+
+
+def test_an_audit_of_exact_figures_names_functions_in_python_and_commands_at_the_command_line(tmp_path: Path) -> None:
+    assert "(dc.sensitivity, dc.risk)" in dc.audit(TABLE).sentence
+    TABLE.write(tmp_path / "table.csv")
+    assert "(discreet rules, discreet risk)" in " ".join(run("audit", str(tmp_path / "table.csv")).out.split())
+
+
+def test_a_suppressed_table_shows_and_hands_over_its_figures() -> None:
+    found = dc.suppress(TABLE, "threshold=3", levels=(1, 1))
+    told, release, _, header, *rows = repr(found).splitlines()
+    assert told == found.sentence
+    assert release.startswith("Release by suppress (")
+    assert header.split() == ["area", "\\", "group", "Total", "a", "b", "c"]
+    hidden = sum(row.split().count("hidden") for row in rows)
+    assert hidden == found.pattern.counts["primary"] + found.pattern.counts["secondary"] > 1
+    assert found.to_frame()["count"].isna().sum() == hidden
+    assert found.to_frame(value="people").columns.tolist() == ["area", "group", "people"]
+
+
+def test_a_release_that_was_read_says_how_it_was_published(tmp_path: Path) -> None:
+    dc.protect.random_rounding(TABLE, base=3, seed=2**100).write(tmp_path / "release.csv")
+    read = dc.read_release(tmp_path / "release.csv")
+    assert str(read).splitlines()[0] == "Release as published"
+    assert "<p>Release as published</p>" in read._repr_html_()
+    entry = dc.Ledger(tmp_path / "ledger.sqlite").add(read, title="First")
+    assert repr(entry) == f"{entry.id} «First»"
+
+
+def test_what_a_function_does_not_take_is_refused_in_words() -> None:
+    release = dc.protect.random_rounding(TABLE, base=3, seed=2**100)
+    counts, people = pa.table({"area": ["n", "s"], "n": [3, 4]}), pa.table({"area": ["n", "s"], "person": [1, 2]})
+    asked: list[tuple[Callable[..., object], tuple[object, ...], dict[str, object], str]] = [
+        (dc.tabulate, (people, ["area"]), {"contributr": "person"}, "did you mean 'contributor'?"),
+        (dc.read_table, (counts,), {"cuont": "n"}, "did you mean 'count'?"),
+        (dc.audit, (release,), {"laest": 1}, "did you mean 'least'?"),
+        (dc.audit, (release,), {"limits": 0.5}, "limits is 0.5; give limits, as dc.Limits(dr=0.7)"),
+    ]
+    for function, given, options, said in asked:
+        with pytest.raises(dc.RequestError, match=re.escape(said)):
+            function(*given, **options)
+
+
+def test_models_and_single_people_are_told_in_words() -> None:
+    sample = dc.Table.from_array([[8, 1, 4], [3, 12, 4]], ["area", "group"])
+    assert "drawn from the log-linear model" in dc.estimate(sample, 500, draws=2, seed=1).sentence
+    assert "drawn from the Pólya urn model" in dc.estimate(sample, 500, model="polya", draws=2, seed=1).sentence
+    assert dc.population_uniques(sample, 500).sentence.startswith("1 of 32 people sampled is alone in their cell")

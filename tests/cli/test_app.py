@@ -232,7 +232,7 @@ def test_the_front_door_hands_on_to_main(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 BUSY = """
-import hashlib, sys
+import ctypes, hashlib, sys, time
 MODE = sys.argv.pop()
 from concurrent.futures import ThreadPoolExecutor
 from discreet.cli import app
@@ -245,6 +245,9 @@ def busy(*_, **__):
     print("busy", flush=True)
     if MODE == "main":
         work(0)
+    while MODE == "callback":
+        # An exception in a callback of a library goes no further.
+        ctypes.CFUNCTYPE(None)(lambda: time.sleep(3600))()
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(work, range(4)))
 
@@ -253,7 +256,7 @@ app.main()
 """
 
 
-@pytest.mark.parametrize("where", ["main", "threads"])
+@pytest.mark.parametrize("where", ["main", "threads", "callback"])
 def test_ctrl_c_ends_compiled_code(where: str) -> None:
     """Waiting for the work would take hours."""
     command = [sys.executable, "-c", BUSY, "risk", "--example", "sex", where]

@@ -98,3 +98,9 @@ def test_one_thing_is_named(command: str, tmp_path: Path) -> None:
         done = run(*command.split(), *needed, *more)
         assert done.code == 2
         assert "or a bundled table with --example religion" in done.err
+
+
+def test_messages_about_a_bundled_table_leave_its_temporary_folder_out() -> None:
+    done = run("tabulate", "--example", "religion", "--by", "sex", "-o", "table.csv")
+    assert done.code == 2
+    assert done.err.startswith("discreet: religion.csv: there is no dimension column 'sex'")

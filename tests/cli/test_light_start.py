@@ -51,6 +51,7 @@ def test_small_commands_load_little(tmp_path: Path) -> None:
     # As many rows as columns: these might be codes and their labels.
     (tmp_path / "square.csv").write_text("a,b,Count\n" + "".join(f"{a},{b},3\n" for a in "uvw" for b in "xyz"))
     little = ["pydantic", "importlib.metadata", "pandas", "scipy", "duckdb", "highspy"]
+    little += ["importlib.resources", "tomllib", "zipfile"]
     given = [
         (["--help"], ["typer", "rich", "numpy", "pydantic", "discreet.cli.app"]),
         (["risk", "--example", "sex"], little),
@@ -64,6 +65,18 @@ def test_small_commands_load_little(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert done.stderr.splitlines() == [f"{arguments} []" for arguments, _ in given]
+
+
+def test_nothing_is_looked_through_for_garbage_at_the_end(tmp_path: Path) -> None:
+    """Interpreters look through all that was loaded when they end, but not through what is frozen."""
+    code = (
+        "import atexit, gc, sys\nfrom discreet.cli import main\n"
+        "atexit.register(lambda: print(gc.get_freeze_count(), len(gc.get_objects()), file=sys.stderr))\n"
+        "sys.argv = ['discreet', 'risk', '--example', 'sex']\nmain()"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)
+    frozen, looked_through = map(int, done.stderr.split())
+    assert frozen > 100 * looked_through
 
 
 def _parameters(command: Any) -> Iterator[Any]:

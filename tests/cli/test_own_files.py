@@ -124,3 +124,23 @@ def test_inspect_recognises_a_release_and_names_the_next_command(
         told = run("inspect", name).out
         assert told.startswith(f"{name} holds {holds}")
         assert f"Next: {step}" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "step"),
+    [
+        ("area;group;n\nA;x;50\nA;y;10\nB;x;30\nB;y;90\nAll;x;80\nAll;y;100\n", "--count n --total All"),
+        ("area,men,women\nA,50,10\nB,30,90\nAll,80,100\n", "--layout wide --total All"),
+        ("area,group,OBS_VALUE\nA,x,5\nA,y,..\nB,x,3\nB,y,9\n", "--count OBS_VALUE"),
+        ("id,area,age,income\n1,A,34,90\n2,A,55,80\n3,B,41,70\n4,B,22,60\n5,B,22,50\n", "--by area"),
+    ],
+)
+def test_the_next_command_that_inspect_names_runs_as_it_is(
+    text: str, step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.csv").write_text(text, encoding="utf-8")
+    told = " ".join(run("inspect", "own.csv").out.partition("Next: discreet ")[2].split())
+    command = told.partition(", with")[0].split()
+    assert " ".join(command[2:]) == step
+    assert run(*command).code in (0, 1)

@@ -72,7 +72,7 @@ def test_releases_say_how_they_were_made() -> None:
     )
     assert str(Release(table, "by hand")).startswith("Release by by hand\n")
     html = Release(table, "<b>", {"x": "<i>"})._repr_html_()
-    assert html.startswith("<p>Release by &lt;b&gt; x &lt;i&gt;</p><table>")
+    assert html.startswith("<p>Release by &lt;b&gt; (x &lt;i&gt;)</p><table>")
 
 
 def test_phrases() -> None:
@@ -87,4 +87,4 @@ def test_a_release_with_hidden_figures_shows_its_table_in_a_notebook() -> None:
     assert "&lt;area&gt; \\ sex" in html
     assert ">7</td>" in html
     line = Figures.from_array(list(range(30)), {"age": [str(i) for i in range(30)]})
-    assert Release.of(line)._repr_html_().count("<tr>") == 1 + 20
+    assert Release.of(line)._repr_html_().count("<tr>") == 1 + 20 + 1

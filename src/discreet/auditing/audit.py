@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias, Unpack
@@ -22,7 +22,7 @@ from discreet.auditing.limits import AuditCriterion, Limits
 from discreet.auditing.question import alone, ask, sums_of, targets_of, unpublished
 from discreet.auditing.terms import AuditOptions, Terms
 from discreet.core.clock import Clock
-from discreet.core.errors import DataError, InfeasibleError, RequestError
+from discreet.core.errors import DataError, InfeasibleError, RequestError, require
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.text import listed
 from discreet.feasible.candidates import Candidates, Fitting, fitting
@@ -161,7 +161,7 @@ def audit(
     (3.0, 6.0, 2.0, 0.5)
     """
     LAWS.check(law)
-    terms = Terms(**options)
+    terms = _terms(options, limits)
     same: dict[str, Any] = {"sums": sums, "attackers": attackers, "contributions": contributions}
     same |= {"about": about, "insiders": insiders, "law": law, "limits": limits, **options}
     effort = _effort(terms)
@@ -325,7 +325,7 @@ def _of_one_variable(parts: tuple[Figures, ...]) -> tuple[Figures, ...]:
         raise RequestError(
             f"{mine.name} holds {one!r} and {theirs.name} {other!r}; tables are audited together if they add up the "
             "same: give the columns the same name if they do. Audit numbers and amounts one by one, and check what "
-            "they tell about each other in a ledger (discreet ledger check --variable)"
+            "they tell about each other in a ledger (Ledger.check(variable=), discreet ledger check --variable)"
         )
     return parts
 
@@ -334,6 +334,14 @@ def _effort(terms: Terms) -> dict[str, Any]:
     """Return how a judge works."""
     names = ("relaxed", "precision", "seed", "workers", "progress")
     return {"clock": Clock.within(terms.time_limit)} | {name: getattr(terms, name) for name in names}
+
+
+def _terms(options: AuditOptions, limits: object) -> Terms:
+    """Return what an audit was asked for; what it does not take is refused."""
+    require(options, [one.name for one in fields(Terms)], "audit has no argument")
+    if not isinstance(limits, Limits | None):
+        raise RequestError(f"limits is {limits!r}; give limits, as dc.Limits(dr=0.7)")
+    return Terms(**options)
 
 
 def _contributors(everybody: Equations, contributions: object, limits: Limits) -> tuple[list[Knowledge], IntArray]:

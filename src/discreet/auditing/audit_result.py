@@ -177,9 +177,9 @@ class Audit(Readable):
             return (
                 f"All {self.published:,} figures are published exactly and nobody was named who knows more: there is "
                 "nothing to work out, and nothing that could be shown to be safe. Whether these figures may "
-                "be published is for the rules and the risk measures to say (discreet rules, discreet risk); what "
-                "contributors learn about each other is audited with their contributions (contributions=, "
-                f"--contributions).{note}"
+                "be published is for the rules and the risk measures to say (dc.sensitivity, dc.risk, discreet rules, "
+                "discreet risk); what contributors learn about each other is audited with their contributions "
+                f"(contributions=, --contributions).{note}"
             )
         counts = self.counts
         exact = int(self.findings.determined.sum())

@@ -14,9 +14,15 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line; what that takes is imported once something other than help is asked for."""
     if front_page.shown(sys.argv[1:] if arguments is None else arguments):
         return
-    if arguments is None:
+    from_shell = arguments is None
+    if from_shell:
         # Loading libraries makes objects that stay; looking through them for garbage takes a tenth of a small command.
         gc.set_threshold(50_000)
-    from discreet.cli import app
+    try:
+        from discreet.cli import app
 
-    app.main(arguments)
+        app.main(arguments)
+    finally:
+        if from_shell and "duckdb" not in sys.modules:
+            # So does looking through them once more at the end, for nothing; only DuckDB complains if that is left out.
+            gc.freeze()

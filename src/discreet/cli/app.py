@@ -8,7 +8,6 @@ import sys
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
-from importlib.abc import MetaPathFinder
 from typing import Annotated, Any, ClassVar, NoReturn, cast
 
 import typer
@@ -102,7 +101,7 @@ def main(arguments: list[str] | None = None) -> None:
             _run(sys.argv[1:])
 
 
-class WithoutPandas(MetaPathFinder):
+class WithoutPandas:
     """Refuses pandas, which pyarrow would load to look at any list of texts.
 
     No command makes a frame of pandas, Spark apart, and loading it takes longer than most of them run.

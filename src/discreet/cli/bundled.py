@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from discreet.core.errors import RequestError
+from discreet.core.errors import DiscreetError, RequestError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -24,11 +25,22 @@ def one_of(given: object, example: str | None, what: str) -> None:
 
 
 @contextmanager
+def _folder() -> Iterator[str]:
+    """Make a temporary folder, of which messages say nothing."""
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            yield folder
+        except DiscreetError as error:
+            error.args = (str(error.args[0]).replace(f"{folder}{os.sep}", ""), *error.args[1:])
+            raise
+
+
+@contextmanager
 def table_file(example: str) -> Iterator[Path]:
     """Write a bundled table to a temporary folder."""
     from discreet import datasets
 
-    with tempfile.TemporaryDirectory() as folder:
+    with _folder() as folder:
         file = Path(folder, f"{example}.csv")
         datasets.load(example).write(file)
         yield file
@@ -58,7 +70,7 @@ def people_file(example: str) -> Iterator[Path]:
     """Write everybody in a bundled table, a row each, to a temporary folder."""
     from discreet.table.arrow_files import write_csv
 
-    with tempfile.TemporaryDirectory() as folder:
+    with _folder() as folder:
         file = Path(folder, f"{example}.csv")
         write_csv(people(example), file)
         yield file
@@ -113,7 +125,7 @@ def plan_file(example: str) -> Iterator[Path]:
 @contextmanager
 def record_file(example: str) -> Iterator[Path]:
     """Write the record of an assessment of a bundled table to a temporary folder."""
-    with tempfile.TemporaryDirectory() as folder:
+    with _folder() as folder:
         file = Path(folder, f"{example}.record.json")
         assessment(example).write_record(file)
         yield file

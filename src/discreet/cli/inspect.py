@@ -83,10 +83,14 @@ def inspect(
         head = show.as_json("inspect", replace(result, cells=None))
         print(f'{head[:-2]},\n  "cells": {text.dumps(dict(result.cells), allow_nan=False)}\n}}')
     else:
-        show.deliver("inspect", result, json, None, lambda console: _show(console, result, example or file))
+        source = f"--example {example}" if example else shlex.quote(str(file))
+        read = dict(result.options) | ({} if encoding == "utf-8" else {"encoding": encoding})
+        for name, value in read.items():
+            source += f" --{name.replace('_', '-')} {shlex.quote(value)}"
+        show.deliver("inspect", result, json, None, lambda console: _show(console, result, source))
 
 
-def _show(console: show.Console, result: Inspection, source: str | Path) -> None:
+def _show(console: show.Console, result: Inspection, named: str) -> None:
     """Show to a person what a file holds, and what to do with it."""
     console.print(result.sentence)
     rows = [
@@ -96,7 +100,6 @@ def _show(console: show.Console, result: Inspection, source: str | Path) -> None
     show.table(console, ["column", "holds", "different", "such as"], rows, left=(0, 1, 3))
     for told in result.statistics:
         console.print(told)
-    named = shlex.quote(str(source)) if isinstance(source, Path) else f"--example {source}"
     classify = [one.name for one in result.columns if not one.numeric and 2 * one.distinct <= result.rows]
     by = shlex.quote(",".join(classify)) if classify else "COLUMN,COLUMN"
     step = {

@@ -2,8 +2,8 @@
 
 Python raises KeyboardInterrupt between two steps of its main thread. A kernel or a solver is one step, which can take
 minutes, and so is waiting for threads that run one. So a thread of its own hears of the signal at once, leaves the main
-thread half a second to end by itself, and ends the process if it has not. Nothing is lost by that: files are written
-whole or not at all, and what a comparison has finished is in its folder.
+thread a quarter of a second to end by itself, and ends the process if it has not. Nothing is lost by that: files are
+written whole or not at all, and what a comparison has finished is in its folder.
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from contextlib import contextmanager
 
 INTERRUPTED = 130
 """The exit code of a command that was interrupted."""
-GRACE = 0.5
-"""Seconds that the main thread has to end by itself: half of the second that people wait at most."""
+GRACE = 0.25
+"""Seconds that the main thread has to end by itself: a quarter of the second that people wait at most, since a busy
+machine takes its time before and after."""
 MESSAGE = "interrupted; nothing was written"
 
 
@@ -34,13 +35,21 @@ def interruptible() -> Iterator[None]:
     mouth.setblocking(False)
     before = signal.set_wakeup_fd(mouth.fileno(), warn_on_full_buffer=False)
     said = threading.Event()
+    # An interruption in a callback of a library goes no further, and is announced at length; the listener hears of it.
+    hook, sys.unraisablehook = sys.unraisablehook, _announced
     threading.Thread(target=_listen, args=(ear, said), daemon=True).start()
     try:
         yield
     finally:
         said.set()
+        sys.unraisablehook = hook
         signal.set_wakeup_fd(before)
         mouth.close()
+
+
+def _announced(unraisable: sys.UnraisableHookArgs) -> None:
+    if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(unraisable)
 
 
 def _listen(ear: socket.socket, said: threading.Event) -> None:

@@ -182,8 +182,11 @@ def add(
         head = book.head
 
     def face(console: show.Console) -> None:
+        from discreet.table.release import AS_PUBLISHED
+
         console.print(f"Added {entry} to {kept.ledger}.")
-        console.print(f"{entry.figures:,} figures, {entry.hidden:,} hidden; {entry.method}", style="dim")
+        made = "" if entry.method == AS_PUBLISHED else f"; by {entry.method}"
+        console.print(f"{entry.figures:,} figures, {entry.hidden:,} hidden{made}", style="dim")
         console.print(f"head {head}\nKeep the head elsewhere: discreet ledger verify --head checks it.", style="dim")
 
     show.deliver("ledger add", entry, kept.json, None, face)

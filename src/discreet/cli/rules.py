@@ -117,7 +117,9 @@ class _RulesResult:
         console.print(found.sentence, style="bold")
         for header, counts in (("status", found.statuses), ("rule", found.by_rule)):
             words = "cells" if header == "status" else "sensitive"
-            show.table(console, [header, words], [[text, f"{number:,}"] for text, number in counts.items()])
+            # Tables leave empty cells out unless they say otherwise: none listed does not mean that there is none.
+            rows = [[text, f"{number:,}"] for text, number in counts.items() if number or text != "empty"]
+            show.table(console, [header, words], rows)
             console.print()
         if found.cells.size and top:
             columns = [", ".join(found.tabulation.names), "value", "protection", "reason"]

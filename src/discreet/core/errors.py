@@ -8,8 +8,8 @@ import re
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 
-BOTH = re.compile(r"\(((?:[a-z_]+=|[A-Za-z]+\.[a-z])[^()]*?(?:\([^()]*\)[^()]*?)?), (--[^()]*)\)")
-"""A remedy as arguments or functions and as options of the command line: (by=, --by)."""
+BOTH = re.compile(r"\(((?:[a-z_]+=|[A-Za-z]+\.[a-z])[^()]*?(?:\([^()]*\)[^()]*?)?), ((?:--|discreet )[^()]*)\)")
+"""A remedy in Python and at the command line: arguments and options (by=, --by), functions and commands."""
 _BOTH_SHOWN: list[bool] = []
 """Not empty while the command line runs, which picks the options itself."""
 
@@ -33,6 +33,8 @@ def with_arguments(text: str) -> str:
 
     >>> with_arguments("give more (limits=, --min-width, --max-dr)"), with_options("give more (limits=, --width, --dr)")
     ('give more (limits=)', 'give more (--width, --dr)')
+    >>> with_arguments("see what it says (dc.audit, discreet audit)"), with_options("see it (dc.audit, discreet audit)")
+    ('see what it says (dc.audit)', 'see it (discreet audit)')
     """
     return text if _BOTH_SHOWN else BOTH.sub(r"(\1)", text)
 

@@ -45,6 +45,7 @@ from discreet.table.stakes import ONE_CELL, contributes, joint_stakes
 
 if TYPE_CHECKING:
     from discreet.auditing.audit_result import Audit
+    from discreet.table.arrow_files import Backend, Frame
 
 
 class UnsafeError(DiscreetError):
@@ -74,6 +75,10 @@ class Suppressed(Readable):
         """What is published."""
         return self.protected.release
 
+    def to_frame(self, backend: Backend = "pandas", *, value: str = "count") -> Frame:
+        """Return what is published as a frame; hidden figures are missing values."""
+        return self.release.to_frame(backend, value=value)
+
     def to_dict(self) -> dict[str, Json]:
         """Return what was done, as plain data."""
         return {**self.protected.to_dict(), "audit": audited_against(self.pattern)}
@@ -84,10 +89,12 @@ class Suppressed(Readable):
         return f"{self.pattern.sentence} {safe_against(self.pattern)}"
 
     def __str__(self) -> str:
-        return self.sentence
+        return f"{self.sentence}\n{self.release}"
 
     def _repr_html_(self) -> str:
-        return self.protected._repr_html_()
+        from html import escape
+
+        return f"<p>{escape(self.sentence)}</p>{self.release._repr_html_()}"
 
 
 def audited_against(pattern: Pattern) -> str:

@@ -71,7 +71,7 @@ def one_measure(release: Release, name: str) -> Release:
     if (more := next(left, None)) is not None:
         raise RequestError(
             f"{more.name} says more than the figures beside it, and would be lost; audit the file as it is "
-            "(discreet audit)"
+            "(dc.audit, discreet audit)"
         )
     part = named[name]
     own = tuple(column for column in part.statistics if not column.statistic.measures)

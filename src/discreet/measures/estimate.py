@@ -31,6 +31,8 @@ from discreet.reading.original import open_original
 from discreet.reading.reading import EstimateOptions, Reading
 from discreet.table import Table
 
+TITLES = {"loglinear": "log-linear", "polya": "Pólya urn"}
+"""What sentences call the models."""
 BLOCK_CELLS = 2_000_000
 """Draws are made in blocks of about this many figures; the blocks do not depend on the workers."""
 
@@ -86,8 +88,8 @@ class Estimate(Result):
         worst = sorted((s for s in self.slices if s.mean is not None), key=lambda s: -(s.mean or 0.0))[:3]
         text = (
             f"A sample of {self.sample:,} out of {self.population:,} people: over {self.draws:,} populations drawn "
-            f"from the {self.model} model its risk is {self.mean:.4f} (deviation {self.sd:.4f}, Monte Carlo error "
-            f"{self.mc_error:.5f}), driven by {driver}."
+            f"from the {TITLES.get(self.model, self.model)} model its risk is {self.mean:.4f} (deviation "
+            f"{self.sd:.4f}, Monte Carlo error {self.mc_error:.5f}), driven by {driver}."
         )
         named = ", ".join(f"{item.dimension}={item.category} ({figure(item.mean)})" for item in worst)
         text = f"{text} Worst slices: {named}." if named else text

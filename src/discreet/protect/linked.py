@@ -123,7 +123,7 @@ def _check_axis(first: Axis, axis: Axis, table: str) -> None:
         where = "not in" if odd[0] in first.codes else "only in"
         raise RequestError(
             f"category {odd[0]!r} of dimension {axis.name!r} is {where} {table}; give linked tables the same "
-            "categories and hierarchies, or tabulate them together (discreet tabulate)"
+            "categories and hierarchies, or tabulate them together (dc.tabulate, discreet tabulate)"
         )
 
     def groups(one: Axis) -> dict[str, frozenset[str]]:
@@ -132,7 +132,7 @@ def _check_axis(first: Axis, axis: Axis, table: str) -> None:
     if groups(first) != groups(axis) or first.part != axis.part:
         raise RequestError(
             f"dimension {axis.name!r} has another hierarchy in {table}; give linked tables the same one, or tabulate "
-            "them together (discreet tabulate)"
+            "them together (dc.tabulate, discreet tabulate)"
         )
 
 

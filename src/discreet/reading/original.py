@@ -152,11 +152,12 @@ def _refuse_release(given: object) -> None:
     if not isinstance(given, Path):
         raise RequestError(
             f"the frame holds a release ({method}), not the original; hand over the original, or see what the release "
-            "alone gives away (discreet.audit)"
+            "alone gives away (dc.audit)"
         )
     raise RequestError(
         f"{given} holds a release ({method}), not the original; name the original, and this as its release "
-        f"(released=, --released {given.name}), or see what the release alone gives away (discreet audit {given.name})"
+        f"(released=, --released {given.name}), or see what the release alone gives away "
+        f"(dc.audit, discreet audit {given.name})"
     )
 
 

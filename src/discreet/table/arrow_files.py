@@ -8,7 +8,6 @@ import io
 import json
 import os
 import re
-import zipfile
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -158,8 +157,8 @@ def _sheet(content: bytes, file: Path, named: str | None, header_row: int | None
     if named is None and header_row is None and (tables := workbook_tables(whole, file)):
         if len(tables) > 1:
             raise DataError(
-                f"{file} holds {len(tables)} published tables; audit them (discreet audit {file.name}), or save the "
-                "one that is meant in a file of its own"
+                f"{file} holds {len(tables)} published tables; audit them (dc.audit, discreet audit {file.name}), or "
+                "save the one that is meant in a file of its own"
             )
         return tables[0], lambda row: f"row {row + 2}"
     filled = {title: rows for title, rows in whole.items() if any(any(map(cell_text, row)) for row in rows)}
@@ -183,6 +182,8 @@ def _sheet(content: bytes, file: Path, named: str | None, header_row: int | None
 
 def sheet_rows(content: bytes, file: Path) -> dict[str, list[Row]]:
     """Return the rows of every sheet of a workbook, empty ones included."""
+    import zipfile
+
     try:
         import openpyxl
     except ImportError:

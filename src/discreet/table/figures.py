@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import DataError, RequestError, nearest, require
 from discreet.core.numerics import BoolArray, IntArray, first_true
-from discreet.core.text import Readable, decimal_text, html_table
+from discreet.core.text import Face, Readable, decimal_text, html_table
 from discreet.table.axis import Axis
 from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Copied, locate, repeated
@@ -368,19 +368,24 @@ class Figures(Copied, Readable):
         made = ", ".join(dict.fromkeys(kind.phrase for kind in self.used))
         return f"{self.name}: {spread}, {len(self):,} figures, {int(self.hidden.sum()):,} hidden ({made})"
 
-    def _repr_html_(self) -> str:
+    def face(self) -> Face:
         """Return the figures as a cross-table where they fit, and the first of them as a list otherwise."""
         listed = list(self.labels.values())
         if len(listed) == 2 and all(len(labels) <= SHOWN for labels in listed):
             rows = [[str(label), *[""] * len(listed[1])] for label in listed[0]]
             for row, (i, j) in enumerate(self.codes.tolist()):
                 rows[i][j + 1] = self.text(row)
-            return html_table([" \\ ".join(self.names), *map(str, listed[1])], rows, caption=str(self))
+            return Face([" \\ ".join(self.names), *map(str, listed[1])], rows, str(self))
         first = [
             [*(str(labels[code]) for labels, code in zip(listed, codes, strict=True)), self.text(row)]
             for row, codes in enumerate(self.codes[:SHOWN].tolist())
         ]
-        return html_table([*self.names, "figure"], first, left=len(listed), caption=str(self))
+        first += [["…"] * (len(listed) + 1)] if len(self) > SHOWN else []
+        return Face([*self.names, "figure"], first, str(self), len(listed))
+
+    def _repr_html_(self) -> str:
+        header, rows, sentence, left = self.face()
+        return html_table(header, rows, left, sentence)
 
 
 SHOWN = 20

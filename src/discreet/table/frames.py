@@ -130,7 +130,7 @@ def _refuse_intervals(arrow: pa.Table, where: Where) -> None:
         if row is not None:
             raise DataError(
                 f"{where(row)}: the figure has an interval beside it ({name} {texts[row]}), as releases have; a table "
-                "has counts only (discreet audit reads releases)"
+                "has counts only; releases are audited (dc.audit, discreet audit)"
             )
 
 

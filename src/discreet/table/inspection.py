@@ -213,7 +213,7 @@ def _recognise(arrow: pa.Table, found: Sequence[InspectedColumn]) -> tuple[Conte
     named = next((one for one in numeric if one.name.strip().lower() in COUNTS), None)
     options: dict[str, str] = {}
     crossed = "\\" in found[0].name
-    wide = named is None and len(numeric) == len(found) - 1 >= 2 and found[0].distinct == arrow.num_rows
+    wide = named is None and [found[0]] == labels and len(numeric) >= 2 and found[0].distinct == arrow.num_rows
     if crossed or wide:
         options["layout"] = "wide"
     elif named is None and len(numeric) == 1 and found[-1] is numeric[0] and _unique(arrow, labels):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -106,6 +105,8 @@ class Presentation:
     @classmethod
     def read(cls, path: str | Path) -> Presentation:
         """Return what a TOML file says."""
+        import tomllib
+
         try:
             return cls.from_dict(tomllib.loads(Path(path).read_text(encoding="utf-8")))
         except OSError as error:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from discreet.core.errors import DataError, RequestError
-from discreet.core.text import Readable, settings_text
+from discreet.core.text import Readable, columns, settings_text
 from discreet.table.figures import Figures
 from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import Copied
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from discreet.table.arrow_files import Backend, Frame
 
 TRIAL = "This is a trial, not for publication"
+AS_PUBLISHED = "as published"
+"""The method of releases of which nothing else is known."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,7 +38,7 @@ class Release(Copied, Readable):
     """
 
     inner: Table | None
-    method: str = "as published"
+    method: str = AS_PUBLISHED
     parameters: Mapping[str, object] = field(default_factory=dict)
     figures: tuple[Figures, ...] = ()
     kind: Kind = EXACT
@@ -59,7 +61,7 @@ class Release(Copied, Readable):
         return self.inner
 
     @classmethod
-    def of(cls, figures: Figures | Iterable[Figures], method: str = "as published") -> Release:
+    def of(cls, figures: Figures | Iterable[Figures], method: str = AS_PUBLISHED) -> Release:
         """Return the release of one published table, or of several linked ones."""
         return cls(None, method, {}, (figures,) if isinstance(figures, Figures) else tuple(figures))
 
@@ -152,16 +154,21 @@ class Release(Copied, Readable):
     def _made(self) -> str:
         return settings_text(self.parameters)
 
+    @property
+    def _head(self) -> str:
+        made = f" ({self._made})" if self._made else ""
+        return f"Release{'' if self.method == AS_PUBLISHED else ' by'} {self.method}{made}"
+
     def __str__(self) -> str:
-        shown = [str(part) for part in (self.inner, *self.figures) if part is not None]
-        head = f"Release by {self.method}{f' ({self._made})' if self._made else ''}"
-        return "\n".join([*([TRIAL] if self.trial else []), head, *shown])
+        shown = [] if self.inner is None else [str(self.inner)]
+        for header, rows, sentence, left in (part.face() for part in self.figures):
+            shown += [sentence, columns(header, rows, left)]
+        return "\n".join([*([TRIAL] if self.trial else []), self._head, *shown])
 
     def _repr_html_(self) -> str:
         import html
 
-        made = f"Release by {html.escape(self.method)} {html.escape(self._made)}"
-        head = f"<p>{TRIAL + '. ' if self.trial else ''}{made}</p>"
+        head = f"<p>{TRIAL + '. ' if self.trial else ''}{html.escape(self._head)}</p>"
         lists = "".join(part._repr_html_() for part in self.figures)
         return f"{head}{self.inner._repr_html_() if self.inner is not None else ''}{lists}"
 
@@ -188,7 +195,7 @@ def parts_of(releases: Published | Iterable[Published]) -> tuple[Figures, ...]:
         if isinstance(item, Figures):
             parts.append(item)
         elif isinstance(item, Release | Table):
-            parts += (Release(item, "as published") if isinstance(item, Table) else item).parts()
+            parts += (Release(item) if isinstance(item, Table) else item).parts()
         else:
             raise RequestError(f"a {type(item).__name__} is not a release; give releases, figures or tables")
     if not parts:

@@ -172,6 +172,7 @@ def read_table(
     >>> read_table(pa.table({"area": ["north", "south"], "count": [3, 4]})).total
     7
     """
+    require(reading, TableOptions.__annotations__, "read_table has no argument")
     if not isinstance(path, (str, Path)):
         table = Table.from_frame(path, **reading)
     else:

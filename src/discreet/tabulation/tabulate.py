@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 
-from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.errors import DataError, RequestError, nearest, require
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.table.counts import numpy_from_arrow
@@ -112,6 +112,7 @@ def tabulate(records: object, by: TableSpec | By, **options: Unpack[Options]) ->
     >>> cells.responses[0].sums.tolist(), cells.contributors.largest[0].top.tolist()
     ([107.0, 100.0, 7.0], [[59.0, 40.0], [59.0, 40.0], [7.0, 0.0]])
     """
+    require(options, Options.__annotations__, "tabulate has no argument")
     return _tabulated(records, by, dict(options))[0]
 
 

@@ -85,7 +85,7 @@ class PopulationUniques(Result):
     def sentence(self) -> str:
         """The outcome in words."""
         s = self.sample_uniques
-        text = f"{s:,} of {self.table.total:,} people sampled are alone in their cell"
+        text = f"{s:,} of {self.table.total:,} people sampled {'is' if s == 1 else 'are'} alone in their cell"
         if not s:
             return f"{text}, so nobody in the sample is a population unique."
         guesses = [

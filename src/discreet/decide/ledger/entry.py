@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 
 from discreet.core.json_types import Json
+from discreet.core.text import Readable
 from discreet.decide.ledger.populations import family
 from discreet.table.figures import Figures
 from discreet.table.release import Release
@@ -24,8 +25,8 @@ class Amendment:
     variable: str
 
 
-@dataclass(frozen=True)
-class Entry:
+@dataclass(frozen=True, repr=False)
+class Entry(Readable):
     """A published release, without its figures.
 
     ``population`` and ``period`` say whom and when the figures are about, ``variable`` what is added up (nothing or

@@ -189,7 +189,7 @@ class JoinedTables:
             return []
         return [
             f"what {', '.join(dict.fromkeys(silent))} gives away together with other releases could not be judged; "
-            "audit the releases together (discreet audit)"
+            "audit the releases together (dc.audit, discreet audit)"
         ]
 
     def drawn_again(self) -> list[str]:

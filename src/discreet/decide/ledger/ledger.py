@@ -389,8 +389,8 @@ def _described(
     if beside := next((part.measure for part in parts if part.measure), None):
         raise RequestError(
             f"{beside} stands beside the figures, and a ledger keeps one measure of a release; enter each as a release "
-            "of its own (discreet ledger add --measure, --variable), leave out statistics that say more than they do, "
-            "and audit the file as it is (discreet audit)"
+            "of its own (variable=, --measure, --variable), leave out statistics that say more than they do, "
+            "and audit the file as it is (dc.audit, discreet audit)"
         )
     return Entry(
         "",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 Separate: TypeAlias = Callable[[FloatArray, bool], bool]
 """Given shares of the master's columns, and whether they are integers, adds violated cuts; true where all is met."""
+Answer: TypeAlias = "Callable[..., dict[str, int]]"
 DEPTH = 4
 """Nodes below this depth are cut only where their shares are integers: a round choice, since cuts near the root serve
 most nodes."""
@@ -41,7 +42,9 @@ def branch_and_cut(
         _handler(covering), "safe", "every demand is met", sepapriority=100, enfopriority=-10, chckpriority=-10,
         sepafreq=1, eagerfreq=-1, maxprerounds=0, needscons=False,
     )  # fmt: skip
-    model.optimize()
+    model.optimizeNogil()
+    if model.getStatus() == "userinterrupt":
+        raise KeyboardInterrupt
     fixed = float(master.price[master.low == 1].sum())
     if model.getNSols() == 0:
         return (np.inf if model.getStatus() == "infeasible" else fixed + model.getDualbound()), None
@@ -61,6 +64,8 @@ class _Covering:
         self.master, self.separate, self.sent = master, separate, 0
         self.model = Model()
         self.model.hideOutput()
+        # SCIP would take Ctrl-C for itself, and hand over what it has so far.
+        self.model.setParam("misc/catchctrlc", False)
         self.model.setParam("parallel/maxnthreads", 1)
         self.model.setParam("misc/allowstrongdualreds", False)
         self.model.setParam("misc/allowweakdualreds", False)
@@ -92,25 +97,46 @@ class _Covering:
         return np.clip(found, 0.0, 1.0)
 
 
+def _interruptible(answer: Answer) -> Answer:
+    """Let Ctrl-C stop SCIP, which takes an exception for an error of its own and asks on for a while."""
+    from pyscipopt.scip import PY_SCIP_RESULT as SCIP_RESULT
+
+    def answered(self: Any, *state: Any) -> dict[str, int]:
+        if not self.stopped:
+            try:
+                return answer(self, *state)
+            except KeyboardInterrupt:
+                self.stopped = True
+                self.model.interruptSolve()
+        return {"result": SCIP_RESULT.INFEASIBLE}
+
+    return answered
+
+
 def _handler(covering: _Covering) -> Conshdlr:
     """Return the constraint by which SCIP accepts a solution only if every demand is met."""
     from pyscipopt import Conshdlr
     from pyscipopt.scip import PY_SCIP_RESULT as SCIP_RESULT
 
     class Safe(Conshdlr):
+        stopped = False
+
         def consenfops(self, *state: object) -> dict[str, int]:
             return self.consenfolp()
 
+        @_interruptible
         def consenfolp(self, *state: object) -> dict[str, int]:
             met = covering.separate(np.rint(covering.shares(self.model)), True)
             added = covering.send(self.model)
             result = SCIP_RESULT.CONSADDED if added else SCIP_RESULT.FEASIBLE if met else SCIP_RESULT.INFEASIBLE
             return {"result": result}
 
+        @_interruptible
         def conscheck(self, constraints: object, solution: Solution, *state: object) -> dict[str, int]:
             met = covering.separate(np.rint(covering.shares(self.model, solution)), True)
             return {"result": SCIP_RESULT.FEASIBLE if met else SCIP_RESULT.INFEASIBLE}
 
+        @_interruptible
         def conssepalp(self, *state: object) -> dict[str, int]:
             if self.model.getDepth() > DEPTH:
                 return {"result": SCIP_RESULT.DIDNOTRUN}

@@ -261,7 +261,8 @@ def tabulations(originals: Original | Sequence[Original], empty: bool = False) -
     if len({bool(table.responses) for table in made}) > 1:
         raise RequestError(
             "one of the linked tables is of amounts and another of numbers, which are not equal; protect numbers and "
-            "amounts one by one and check them together (discreet ledger check --variable), or in one plan"
+            "amounts one by one and check them together (Ledger.check(variable=), discreet ledger check --variable), "
+            "or in one plan"
         )
     return tuple(made)
 
