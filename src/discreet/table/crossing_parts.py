@@ -46,12 +46,16 @@ class Placed:
         """
         codes = space.grid.decode(positions)
         # Along each dimension a position is everybody's, of a finest category, or of one sum of some of these.
-        sorts = [
-            np.where((code == 0) | np.isin(code, axis.leaves), np.minimum(code, 1), code + 1)
-            for axis, code in zip(space.axes, codes, strict=True)
-        ]
-        each = [np.unique(sort, return_inverse=True) for sort in sorts]
-        crossed = Grid(tuple(sort.size for sort, _ in each)).encode([number for _, number in each])
+        sorts, each, sizes = [], [], []
+        for axis, code in zip(space.axes, codes, strict=True):
+            every = np.arange(len(axis.nodes))
+            sort = np.where((every == 0) | np.isin(every, axis.leaves), np.minimum(every, 1), every + 1)
+            occurs = np.bincount(code, minlength=every.size) > 0
+            kinds, number = np.unique(np.where(occurs, sort, 0), return_inverse=True)
+            sorts.append(sort[code])
+            each.append(number[code])
+            sizes.append(kinds.size)
+        crossed = Grid(tuple(sizes)).encode(each)
         for pattern in np.unique(crossed).tolist():
             mine = np.flatnonzero(crossed == pattern)
             shape, own, there = [], [], []
@@ -93,12 +97,10 @@ class Placed:
             for at, _, amount in self.parts(space, positions):
                 np.maximum.at(found, at, amount)
             return found
-        order = np.argsort(self.amount, kind="stable")
         for mine, there, size, own in self._patterns(space, positions):
             most = np.zeros(size + 1)
-            # Of several entries for one place the last stays, which is the largest.
-            most[own[order]] = self.amount[order]
-            found[mine] = np.maximum(most[there], 0)
+            np.maximum.at(most, own, self.amount)
+            found[mine] = most[there]
         return found
 
     def parts(self, space: Space, positions: IntArray) -> Iterator[tuple[IntArray, IntArray, FloatArray]]:

@@ -58,6 +58,7 @@ def at_least(
 def _largest(key: IntArray, amount: IntArray) -> tuple[IntArray, IntArray]:
     """Return each key once, in order, with the largest amount of it; those of 0 or less are left out."""
     key, amount = key[amount > 0], amount[amount > 0]
-    order = np.lexsort((-amount, key))
-    once, where = np.unique(key[order], return_index=True)
-    return once, amount[order][where]
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    first = np.flatnonzero(np.diff(key, prepend=-1))
+    return key[first], np.maximum.reduceat(amount[order], first) if first.size else amount

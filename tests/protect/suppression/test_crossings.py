@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import pytest
 from discreet.auditing.audit import audit
 from discreet.auditing.audit_result import Audit
 from discreet.evaluate.audited_suppression import certify, suppress
-from discreet.protect.suppression import Suppression, Wish, suppression
+from discreet.protect.suppression import Suppression, Wish, lifting, suppression
 from discreet.protect.suppression.completion import true_values
 from discreet.protect.suppression.problem import lay_out
 from discreet.rules import Dominance
@@ -135,6 +136,34 @@ def test_a_pattern_found_without_crossings_is_lifted_to_them(monkeypatch: pytest
     found = certify(method, tables)
     assert found.audit.verdict == "safe"
     found.pattern.check()
+
+
+def test_circuits_of_larger_cells_stand_in_for_large_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where crossings inside of a circuit leave no room, larger cells are moved before large programs are solved."""
+    draw = np.random.default_rng(0)
+    n = 1500
+    columns = {
+        name: [f"{name.lower()}{k}" for k in draw.integers(size, size=n)]
+        for name, size in zip("ABC", (8, 8, 2), strict=True)
+    }
+    records = pa.table({"id": [f"u{i}" for i in range(n)], **columns, "v": np.rint(draw.lognormal(4, 2, n)) + 1})
+    for name in ("CROSSINGS", "MANY"):
+        monkeypatch.setattr(suppression, name, 0)
+    solved: list[bool] = []
+    moves = lifting.Lift._solved
+
+    def counted(*given: Any, integers: bool) -> Any:
+        solved.append(integers)
+        return moves(*given, integers=integers)
+
+    monkeypatch.setattr(lifting.Lift, "_solved", counted)
+    certify(method := Suppression(Dominance(1, 60)), tables := pairs(records))
+    assert not all(solved)
+    solved.clear()
+    monkeypatch.setattr(lifting, "WIDE", 1)
+    assert certify(method, tables).audit.verdict == "safe"
+    assert solved
+    assert all(solved)
 
 
 def test_what_is_not_judged_of_crossings_is_said() -> None:
