@@ -113,7 +113,13 @@ def test_a_crossing_too_large_to_publish_is_not_drafted(tmp_path: Path) -> None:
 def test_a_folder_of_tables_is_the_simplest_plan(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("sex,count\nm,3\nf,5\n")
     (tmp_path / "b.csv").write_text("age,count\n1,3\n2,5\n")
-    assert [table.name for table in plan_of(draft(tmp_path), folder=tmp_path).tables] == ["a", "b"]
+    plan = plan_of(draft(tmp_path), folder=tmp_path)
+    assert [table.name for table in plan.tables] == ["a", "b"]
+    # What the tables cross is in their files.
+    found = explain_plan(plan)
+    assert [row[:3] for row in found.face(0).rows] == [["count", "a", "sex"], ["count", "b", "age"]]
+    assert found.contained() == []
+    assert found.shared() == ["the grand total occurs in a and in b"]
 
 
 GOOD = """title = "firms"

@@ -351,6 +351,8 @@ def test_a_folder_of_tables_is_run_as_it_is(tmp_path: Path) -> None:
     assert {one["table"] for one in found["tables"]} == {"age", "sex"}
     assert done.code == 0, found
     assert {path.name for path in (tmp_path / "out").glob("*.csv")} == {"age.csv", "sex.csv"}
+    picture = (tmp_path / "out" / "report.html").read_text()
+    assert picture.count("<circle") == 4, "two dimensions of each table"
 
 
 def test_a_bad_plan_ends_in_one_line_and_code_2(tmp_path: Path) -> None:

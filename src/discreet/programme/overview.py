@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from discreet.core.text import html_table
 from discreet.programme.cluster_work import ClusterOutcome
 from discreet.programme.crossings import Cluster
+from discreet.programme.finished import clusters_in
 from discreet.programme.plan_model import Programme
 
 COLOURS = {"release": "#2e7d4f", "protect": "#2e7d4f", "withhold": "#b3261e", "": "#5f6368"}
@@ -41,7 +42,7 @@ def overview_page(
         "<h2>Tables, the worst first</h2>",
         html_table(header_of(rows), rows, left=4),
         "<h2>What is one problem</h2>",
-        clusters_picture(plan.clusters(), {one.name: one.verdict for one in clusters}),
+        clusters_picture(clusters_in(plan), {one.name: one.verdict for one in clusters}),
     ]
     for one in clusters:
         checks = "".join(f"<li>{'✓' if passed else '✗'} {html.escape(text)}</li>" for passed, text in one.checks)
