@@ -387,7 +387,8 @@ def test_amounts_with_many_digits_agree_once_they_are_rounded(tmp_path: Path) ->
     (tmp_path / "firms.csv").write_text("\n".join(long) + "\n")
     records = FIRMS.replace('contributor = "id"\n', 'contributor = "id"\ndecimals = 2\n')
     tables = table("size", ["region", "size"], "pizza") + table("form", ["district", "form"], "pizza")
-    with pytest.raises(DataError, match=r"late decimal, .* \(in a plan, decimals = 2 under \[records\]\)"):
+    said = r"in area × form, but .* in area × size: .* late decimal, .* \(in a plan, decimals = 2 under \[records\]\)"
+    with pytest.raises(DataError, match=said):
         made(tmp_path, BUSINESS + FIRMS + tables)
     found = made(tmp_path, BUSINESS + records + tables)
     assert disagreements(found)[1] == 0
