@@ -14,6 +14,7 @@ from discreet.core.errors import RequestError
 from discreet.programme.drafting import draft
 from discreet.programme.explanation import explain_plan
 from discreet.programme.indicators import Indicators
+from discreet.programme.overview import clusters_picture
 from discreet.programme.plan_model import Programme
 from discreet.programme.plan_reader import plan_of, read_plan
 from discreet.programme.running import RunOptions, run_plan
@@ -196,3 +197,24 @@ def test_what_is_of_one_record_alone_is_no_dimension_of_a_draft(number: str, tmp
     drafted = tomllib.loads(draft(tmp_path / "firms.csv"))
     assert drafted["records"]["contributor"] == "firm_id"
     assert [(one["by"], one["value"]) for one in drafted["tables"]] == [(["region", "activity"], "turnover")]
+
+
+def test_clusters_of_one_shape_are_drawn_once_and_many_names_are_slanted() -> None:
+    names = [f"dimension {k}" for k in range(9)]
+
+    def plan(dimensions: list[str]) -> Programme:
+        tables = [
+            {"name": f"{value} {name}", "by": [dimensions[0], name], "value": value}
+            for value in ("output", "inputs")
+            for name in dimensions[1:]
+        ]
+        return Programme.model_validate({"tables": tables})
+
+    for dimensions, slanted in ((names[:3], 0), (names, 9)):
+        clusters, crossed = plan(dimensions).clusters(), 2 * (len(dimensions) - 1)
+        one = clusters_picture(clusters)
+        assert "output and inputs" in one
+        assert (one.count("<circle"), one.count("rotate(")) == (crossed, slanted)
+        # What must not be released is seen beside what may.
+        both = clusters_picture(clusters, {"output": "protect", "inputs": "withhold"})
+        assert (both.count("<circle"), both.count("rotate(")) == (2 * crossed, 2 * slanted)
