@@ -205,7 +205,23 @@ def unshown(equations: Equations) -> BoolArray:
 
 def unplaced(equations: Equations, tables: Sequence[Tabulation], response: str | None) -> bool:
     """Say whether crossings are open that no table shows, and tables do not tell what respondents have in them."""
-    return bool(unshown(equations).any()) and placed(tables, equations.space, response) is None
+    open_ = unshown(equations)
+    return bool((open_ & ~_empty(equations)).any()) and placed(tables, equations.space, response) is None
+
+
+def _empty(equations: Equations) -> BoolArray:
+    """Say which positions are known to be 0, sums of nothing but zeros among them."""
+    zero: BoolArray = equations.exact & (equations.lower == 0)
+    if equations.starts.size < 2:
+        return zero
+    first = equations.starts[:-1]
+    whole = equations.columns[first]
+    while True:
+        others = np.add.reduceat(~zero[equations.columns], first, dtype=np.int64) - ~zero[whole]
+        more = whole[(others == 0) & ~zero[whole]]
+        if not more.size:
+            return zero
+        zero[more] = True
 
 
 def _combinations(space: Space, positions: IntArray) -> int:

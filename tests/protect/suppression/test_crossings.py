@@ -199,3 +199,20 @@ def test_the_largest_part_of_every_crossing_is_that_of_the_records(several: bool
             if all(at[name] == code for name, code in stated.cell(i).items()):
                 parts[unit] = parts.get(unit, 0) + where.amount[k]
         assert largest == max(parts.values(), default=0)
+
+
+def test_sums_of_nothing_are_no_crossings_that_were_not_judged() -> None:
+    """A table that shows all but what is empty leaves nothing open, though it does not name respondents."""
+    rows = [("n", "n1", "x"), ("n", "n2", "x"), ("s", "s1", "x"), ("s", "s1", "y")] * 4
+    columns = dict(zip(("region", "district", "kind"), map(list, zip(*rows, strict=True)), strict=True))
+    records = pa.table({"id": list(range(len(rows))), **columns, "v": list(range(1, len(rows) + 1))})
+    table = tabulate(records, by={"area": ["region", "district"], "kind": "kind"}, value="v", contributor="id")
+    unnamed = replace(table, respondents=None)
+    stated = equations_of([Figures.of_tabulation(unnamed, name="areas")], asked={})
+    # No firm of the north is of kind y, in no district.
+    assert [stated.describe(i) for i in np.flatnonzero(crossing_parts.unshown(stated)).tolist()] == ["area=n, kind=y"]
+    assert not crossing_parts.unplaced(stated, [unnamed], None)
+    # What a table of fewer dimensions leaves open is a crossing.
+    parts = [replace(one, respondents=None) for one in pairs(firms(3))]
+    linked = equations_of([Figures.of_tabulation(one, name=" × ".join(one.names)) for one in parts], asked={})
+    assert crossing_parts.unplaced(linked, parts, None)
