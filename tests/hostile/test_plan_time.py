@@ -103,3 +103,19 @@ def test_the_limit_of_the_command_comes_before_that_of_the_plan(tmp_path: Path) 
     assert not list(tmp_path.glob("published/*.csv"))
     done = run("plan", "run", tmp_path / "plan.toml", "--json")
     assert (done.code, json.loads(done.out)["verdict"]) == (0, "protect"), done.err
+
+
+def test_a_search_that_ran_out_of_time_is_named_and_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    firms(tmp_path, 120)
+    with monkeypatch.context() as timed:
+        timed.setattr("discreet.programme.cluster_work.SEARCH", 1e-9)
+        short = made(tmp_path, PLAN, "out")
+    (one,) = (one for one in short.clusters if one.verdict == "withhold")
+    assert one.unfinished
+    assert "no protection that the policy allows was found (suppress: no safe pattern was found" in one.sentence
+    assert one.checks[0][0] is False
+    assert all(told.startswith("without protection: ") for _, told in one.checks[1:])
+    assert "1 of these was not finished in time" in short.sentence
+    assert made(tmp_path, PLAN, "out").verdict == "protect"

@@ -14,6 +14,7 @@ from discreet.core.errors import RequestError
 from discreet.programme.drafting import draft
 from discreet.programme.explanation import explain_plan
 from discreet.programme.indicators import Indicators
+from discreet.programme.overview import clusters_picture
 from discreet.programme.plan_model import Programme
 from discreet.programme.plan_reader import plan_of, read_plan
 from discreet.programme.running import RunOptions, run_plan
@@ -113,7 +114,13 @@ def test_a_crossing_too_large_to_publish_is_not_drafted(tmp_path: Path) -> None:
 def test_a_folder_of_tables_is_the_simplest_plan(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("sex,count\nm,3\nf,5\n")
     (tmp_path / "b.csv").write_text("age,count\n1,3\n2,5\n")
-    assert [table.name for table in plan_of(draft(tmp_path), folder=tmp_path).tables] == ["a", "b"]
+    plan = plan_of(draft(tmp_path), folder=tmp_path)
+    assert [table.name for table in plan.tables] == ["a", "b"]
+    # What the tables cross is in their files.
+    found = explain_plan(plan)
+    assert [row[:3] for row in found.face(0).rows] == [["count", "a", "sex"], ["count", "b", "age"]]
+    assert found.contained() == []
+    assert found.shared() == ["the grand total occurs in a and in b"]
 
 
 GOOD = """title = "firms"
@@ -190,3 +197,24 @@ def test_what_is_of_one_record_alone_is_no_dimension_of_a_draft(number: str, tmp
     drafted = tomllib.loads(draft(tmp_path / "firms.csv"))
     assert drafted["records"]["contributor"] == "firm_id"
     assert [(one["by"], one["value"]) for one in drafted["tables"]] == [(["region", "activity"], "turnover")]
+
+
+def test_clusters_of_one_shape_are_drawn_once_and_many_names_are_slanted() -> None:
+    names = [f"dimension {k}" for k in range(9)]
+
+    def plan(dimensions: list[str]) -> Programme:
+        tables = [
+            {"name": f"{value} {name}", "by": [dimensions[0], name], "value": value}
+            for value in ("output", "inputs")
+            for name in dimensions[1:]
+        ]
+        return Programme.model_validate({"tables": tables})
+
+    for dimensions, slanted in ((names[:3], 0), (names, 9)):
+        clusters, crossed = plan(dimensions).clusters(), 2 * (len(dimensions) - 1)
+        one = clusters_picture(clusters)
+        assert "output and inputs" in one
+        assert (one.count("<circle"), one.count("rotate(")) == (crossed, slanted)
+        # What must not be released is seen beside what may.
+        both = clusters_picture(clusters, {"output": "protect", "inputs": "withhold"})
+        assert (both.count("<circle"), both.count("rotate(")) == (2 * crossed, 2 * slanted)

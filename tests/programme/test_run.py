@@ -351,6 +351,8 @@ def test_a_folder_of_tables_is_run_as_it_is(tmp_path: Path) -> None:
     assert {one["table"] for one in found["tables"]} == {"age", "sex"}
     assert done.code == 0, found
     assert {path.name for path in (tmp_path / "out").glob("*.csv")} == {"age.csv", "sex.csv"}
+    picture = (tmp_path / "out" / "report.html").read_text()
+    assert picture.count("<circle") == 4, "two dimensions of each table"
 
 
 def test_a_bad_plan_ends_in_one_line_and_code_2(tmp_path: Path) -> None:
@@ -385,7 +387,8 @@ def test_amounts_with_many_digits_agree_once_they_are_rounded(tmp_path: Path) ->
     (tmp_path / "firms.csv").write_text("\n".join(long) + "\n")
     records = FIRMS.replace('contributor = "id"\n', 'contributor = "id"\ndecimals = 2\n')
     tables = table("size", ["region", "size"], "pizza") + table("form", ["district", "form"], "pizza")
-    with pytest.raises(DataError, match=r"late decimal, .* \(in a plan, decimals = 2 under \[records\]\)"):
+    said = r"in area × form, but .* in area × size: .* late decimal, .* \(in a plan, decimals = 2 under \[records\]\)"
+    with pytest.raises(DataError, match=said):
         made(tmp_path, BUSINESS + FIRMS + tables)
     found = made(tmp_path, BUSINESS + records + tables)
     assert disagreements(found)[1] == 0

@@ -10,8 +10,8 @@ from discreet.table.equations import Equations, equations_of
 from discreet.table.floors import at_least
 
 
-def slowly(equations: Equations, floor: IntArray, mine: dict[int, int], zero: BoolArray) -> IntArray:
-    """Raise the bounds of one respondent, sum by sum, until nothing changes."""
+def slowly(equations: Equations, floor: IntArray, mine: dict[int, int], zero: BoolArray, among: BoolArray) -> IntArray:
+    """Raise the bounds of one respondent on positions of interest, sum by sum, until nothing changes."""
     bound = floor.copy()
     for at, low in mine.items():
         bound[at] = max(bound[at], low)
@@ -19,9 +19,10 @@ def slowly(equations: Equations, floor: IntArray, mine: dict[int, int], zero: Bo
         before = bound.copy()
         for first, last in zip(equations.starts, equations.starts[1:], strict=False):
             whole, *parts = equations.columns[first:last].tolist()
-            bound[whole] = max(bound[whole], sum(int(bound[part]) for part in parts))
+            if among[whole]:
+                bound[whole] = max(bound[whole], sum(int(bound[part]) for part in parts))
             others = [part for part in parts if not zero[part]]
-            if len(others) == 1:
+            if len(others) == 1 and among[others[0]]:
                 bound[others[0]] = max(bound[others[0]], bound[whole])
         if np.array_equal(before, bound):
             return bound
@@ -46,13 +47,14 @@ def test_bounds_of_many_respondents_are_those_of_each() -> None:
         who = np.repeat(np.arange(3), 4)
         at = rng.choice(np.flatnonzero(~zero), who.size)
         low = rng.integers(0, 9, who.size)
-        found = at_least(equations, floor, who, at, low, zero)
+        among = rng.random(floor.size) < 0.7 if seed % 2 else np.ones(floor.size, bool)
+        found = at_least(equations, floor, who, at, low, zero, among if seed % 2 else None)
         for person in range(3):
             mine = who == person
             known: dict[int, int] = {}
             for i, least in zip(at[mine].tolist(), low[mine].tolist(), strict=True):
                 known[i] = max(known.get(i, 0), least)
-            expected = slowly(equations, floor, known, zero)[at[mine]]
+            expected = slowly(equations, floor, known, zero, among)[at[mine]]
             assert found[mine].tolist() == expected.tolist(), seed
             raised += int((expected > np.maximum(low, floor[at])[mine]).sum())
     assert raised > 50

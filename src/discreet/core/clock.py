@@ -12,7 +12,7 @@ from threading import Timer
 
 import numpy as np
 
-from discreet.core.errors import LimitError, RequestError
+from discreet.core.errors import LateError, RequestError
 
 SHARE, SECONDS = 0.15, 1.5
 """The grace after a time limit is this share of the limit, or these seconds: whichever is more."""
@@ -69,7 +69,7 @@ class Clock:
         """Refuse to continue once time is up; ``failure`` says what was not found."""
         if self.late:
             given = "the time that was given" if self.seconds is None else f"{self.seconds:g} seconds"
-            raise LimitError(f"{failure} in {given}; give more time (time_limit=, --time-limit)")
+            raise LateError(f"{failure} in {given}; give more time (time_limit=, --time-limit)")
 
     def __enter__(self) -> Clock:
         """Start the timer."""

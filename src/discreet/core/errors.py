@@ -79,6 +79,10 @@ class LimitError(DiscreetError):
     """The work would exceed a limit of size, time or precision: raise the limit or ask for less."""
 
 
+class LateError(LimitError):
+    """Time was up before there was an answer; with more of it there may be one."""
+
+
 @contextmanager
 def undamaged(what: str, remedy: str) -> Iterator[None]:
     """Refuse data of discreet's own that do not hold what they should, wherever that shows."""

@@ -12,7 +12,7 @@ from typing import Unpack
 
 from discreet.core.clock import Clock
 from discreet.core.effort import EACH, Effort, WorkOptions
-from discreet.core.errors import DiscreetError, RequestError
+from discreet.core.errors import DiscreetError, LateError, RequestError
 from discreet.core.progress import Progress
 from discreet.core.random import release_seed
 from discreet.decide.assessment import Assessment, Candidate, Protect, Request
@@ -257,7 +257,7 @@ class _Run:
                 method = make_method(allowed.name, allowed.parameters, self.case.found, self.effort.seconds)
                 judged = self._protected(method, Choice(protected, later=bool(tried)))
             except DiscreetError as error:
-                tried.append(_candidate(allowed, str(error)))
+                tried.append(replace(_candidate(allowed, str(error)), late=isinstance(error, LateError)))
                 continue
             tried.append(_candidate(allowed, "", judged))
             if best is None or judged.meets:

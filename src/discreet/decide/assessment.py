@@ -46,7 +46,10 @@ class Request:
 
 @dataclass(frozen=True)
 class Candidate:
-    """A protection that was tried, the utility it keeps, and whether it meets the policy."""
+    """A protection that was tried, the utility it keeps, and whether it meets the policy.
+
+    ``late`` says that time was up before it was known.
+    """
 
     method: str
     parameters: Mapping[str, object]
@@ -55,10 +58,12 @@ class Candidate:
     utility: float | None
     r2: float | None
     text: str
+    late: bool = False
 
     def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
-        return {**vars(self), "parameters": dict(self.parameters)}
+        plain = {name: value for name, value in vars(self).items() if name != "late"}
+        return {**plain, "parameters": dict(self.parameters)}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -274,6 +274,13 @@ class Inside:
     judged: bool = True
 
 
+JUDGED = (
+    "run a plan over the records, which tell who is where, or leave respondents aside knowingly (in the policy, "
+    'insiders = "none")'
+)
+"""What to do where respondents cannot be judged."""
+
+
 def respondents_know(
     case: Case, listed: Listed, known: Known, candidates: Candidates | None, effort: Effort
 ) -> tuple[Known, Inside | None]:
@@ -303,7 +310,7 @@ def respondents_know(
         **effort.searching(),
     )
     if (unjudged := next((note for note in (UNNAMED, UNPLACED) if note in tried.note), None)) is not None:
-        return not_judged(known, unjudged)
+        return not_judged(known, f"{unjudged}; {JUDGED}")
     every = np.ones(len(tried.findings), bool)
     return known_to_some(case, known, tried, every, named=subject.tabulation.respondents is not None)
 

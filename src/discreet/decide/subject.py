@@ -93,7 +93,10 @@ class Subject:
         if isinstance(self.original, Table) and not margins:
             return Release(self.original, "none")
         if "none" in self.forms:
-            linked = [Figures.of_tabulation(one, response=self.response, name="original") for one in self.forms["none"]]
+            sheets = self.forms["none"]
+            names = [" × ".join(one.names) if len(sheets) > 1 else "original" for one in sheets]
+            named = zip(sheets, names, strict=True)
+            linked = [Figures.of_tabulation(one, response=self.response, name=name) for one, name in named]
             return Release(self.table, "none", figures=tuple(linked))
         return Release(self.table, "none", figures=(self.figures(),))
 

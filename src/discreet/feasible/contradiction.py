@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -25,12 +26,23 @@ PATIENCE = 20.0
 """Seconds for the search for figures that can be left out; a round choice, as above."""
 
 
+_REDUCED: WeakKeyDictionary[Equations, Reduction] = WeakKeyDictionary()
+"""What was reduced before: levels and intervals are asked of the same equations."""
+
+
 def reduced(equations: Equations, *, join: bool = True) -> Reduction:
     """Reduce equations, or refuse them with the figures that contradict each other."""
+    if join and (known := _REDUCED.get(equations)) is not None:
+        return known
     try:
-        return reduce(equations, join=join)
+        found = reduce(equations, join=join)
     except NothingFitsError:
         raise explain(equations) from None
+    if join:
+        for column in (found.lower, found.upper, found.leader, found.low, found.high):
+            column.flags.writeable = False
+        _REDUCED[equations] = found
+    return found
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.core.clock import Clock
-from discreet.core.errors import DataError, InfeasibleError, LimitError, undamaged
+from discreet.core.errors import DataError, InfeasibleError, LateError, LimitError, undamaged
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.decide.assess import assess_subject
@@ -41,7 +41,7 @@ SAVED = 3
 """The version of a cluster's stored outcome."""
 
 SEARCH = 600.0
-"""Seconds for each search and each audit of a cluster: more than for a single table, which somebody waits for."""
+"""Seconds for each search and each audit of a cluster where the run has no time limit, or a shorter one."""
 LATE = "it was not finished in time; run the plan again, as what is finished is kept, or give more (--time-limit)"
 """Why an unfinished cluster is withheld."""
 UNPUBLISHED = (
@@ -218,25 +218,28 @@ def work_on(task: Task, progress: Progress | None = None, workers: int | None = 
         return ClusterOutcome.late(task)
     try:
         found = _found(task, clock, progress, workers)
-    except LimitError:
-        if clock.late:
+    except LimitError as error:
+        if clock.late or isinstance(error, LateError):
             return ClusterOutcome.late(task)
         raise
     # What was judged in time stands; what failed may have failed for want of it.
-    return replace(found, unfinished=found.verdict == "withhold" and clock.late)
+    return replace(found, unfinished=found.unfinished or (found.verdict == "withhold" and clock.late))
 
 
 def _found(task: Task, clock: Clock, progress: Progress | None, workers: int | None) -> ClusterOutcome:
     """Assess a cluster in the time that is left."""
     protection, told = (task.protection, ()) if task.prepared is None else task.prepared(clock.left)
-    request = Request(task.policy, protection, task.seed, 1000, None, SEARCH, task.trial, within=clock.left)
+    search = max(SEARCH, clock.left or 0.0)
+    request = Request(task.policy, protection, task.seed, 1000, None, search, task.trial, within=clock.left)
     found = assess_subject(task.subject(), request, workers=workers, progress=progress)
     release = found.release
     tables = task.cells.cluster.tables
     parts = [] if release is None else [_cut(release, task.cells, table) for table in tables]
     verdict, sentence, checks = found.verdict, found.sentence, tuple((one.passed, one.text) for one in found.checks)
     notes = () if found.protected is None else found.protected.notes
-    if found.verdict == "withhold":
+    if found.verdict == "withhold" and found.protected is None and found.candidates:
+        sentence, checks = _unprotected(found)
+    elif found.verdict == "withhold":
         notes = tuple(f"{one.title}: {one.text}" for one in found.candidates)
     elif release is not None and (risk := _risk_of_more(found, release, parts)) is not None:
         verdict, sentence = "withhold", f"Do not release it: {UNPUBLISHED}."
@@ -264,7 +267,16 @@ def _found(task: Task, clock: Clock, progress: Progress | None, workers: int | N
         tuple(outcomes),
         made,
         notes,
+        unfinished=verdict == "withhold" and any(one.late for one in found.candidates),
     )
+
+
+def _unprotected(found: Assessment) -> tuple[str, tuple[tuple[bool, str], ...]]:
+    """Return why nothing of a cluster can be published, and its checks, which are of the tables as they are."""
+    tried = "; ".join(f"{one.title}: {one.text}" for one in found.candidates)
+    why = f"no protection that the policy allows was found ({tried})"
+    checks = tuple((one.passed, f"without protection: {one.text}") for one in found.checks)
+    return f"Do not release it: {why}.", ((False, why), *checks)
 
 
 def _risk_of_more(found: Assessment, release: Release, parts: Sequence[Figures]) -> int | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from discreet.core.json_types import Json
 from discreet.core.text import Face, Result, listed, many
 from discreet.programme.crossings import Cluster, Crossing, TableFamily
+from discreet.programme.finished import clusters_in
 from discreet.programme.plan_model import Programme
 
 
@@ -55,8 +56,12 @@ class PlanExplanation(Result):
         told = []
         for cluster in self.clusters:
             for one, other, names in cluster.shared():
-                cells = f"the cells of {' × '.join(names)} and all their totals" if names else "the grand total"
-                told.append(f"{cells} occur in {one.name} and in {other.name}")
+                cells = (
+                    f"the cells of {' × '.join(names)} and all their totals occur"
+                    if names
+                    else "the grand total occurs"
+                )
+                told.append(f"{cells} in {one.name} and in {other.name}")
         return told
 
     def to_dict(self) -> dict[str, Json]:
@@ -92,7 +97,7 @@ def explain_plan(plan: Programme, notes: Sequence[str] = ()) -> PlanExplanation:
     count    T1+T2             region × size       2
     """
     plan.refuse_faults()
-    return PlanExplanation(plan, plan.clusters(), tuple(notes))
+    return PlanExplanation(plan, clusters_in(plan), tuple(notes))
 
 
 def _crossed(plan: Programme, table: Crossing) -> list[str]:

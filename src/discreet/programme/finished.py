@@ -92,6 +92,13 @@ def joined(tables: tuple[Tabulation, ...]) -> Tabulation:
     return Tabulation(tuple(axes.values()), tuple(margins), cells, records, None, responses, level)
 
 
+def clusters_in(plan: Programme) -> tuple[Cluster, ...]:
+    """Return which tables of a plan are one problem; what finished tables cross is in their files."""
+    if plan.tables[0].file is None:
+        return plan.clusters()
+    return tuple(one.cluster for one in finished_clusters(plan))
+
+
 def finished_clusters(plan: Programme) -> list[FinishedCells]:
     """Read the tables of a plan, and put those of one variable together."""
     families: dict[str, dict[str, Tabulation]] = {}

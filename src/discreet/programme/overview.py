@@ -5,9 +5,10 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping, Sequence
 
-from discreet.core.text import html_table
+from discreet.core.text import html_table, listed
 from discreet.programme.cluster_work import ClusterOutcome
 from discreet.programme.crossings import Cluster
+from discreet.programme.finished import clusters_in
 from discreet.programme.plan_model import Programme
 
 COLOURS = {"release": "#2e7d4f", "protect": "#2e7d4f", "withhold": "#b3261e", "": "#5f6368"}
@@ -23,6 +24,10 @@ svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
 HEADER = ["table", "cluster", "verdict", "method", "figures", "sensitive", "hidden"]
 ROW, WIDE, LEFT = 26, 860, 300
 """The height of a table in the picture, its width, and where dimensions begin."""
+SLANTED = 90
+"""The room for a name of a dimension, beside the next or slanted above its column."""
+NAMED = 3
+"""How many clusters of one shape are named."""
 
 
 def header_of(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -41,7 +46,7 @@ def overview_page(
         "<h2>Tables, the worst first</h2>",
         html_table(header_of(rows), rows, left=4),
         "<h2>What is one problem</h2>",
-        clusters_picture(plan.clusters(), {one.name: one.verdict for one in clusters}),
+        clusters_picture(clusters_in(plan), {one.name: one.verdict for one in clusters}),
     ]
     for one in clusters:
         checks = "".join(f"<li>{'✓' if passed else '✗'} {html.escape(text)}</li>" for passed, text in one.checks)
@@ -59,17 +64,27 @@ def overview_page(
 def clusters_picture(clusters: Sequence[Cluster], verdicts: Mapping[str, str] | None = None) -> str:
     """Return the clusters as inline SVG: a row for each table to protect, a dot for each dimension that it crosses.
 
-    Dots of one column on a line belong together: the cells of these dimensions occur in all tables with a dot.
+    Dots of one column on a line belong together: the cells of these dimensions occur in all tables with a dot. Clusters
+    of the same shape and verdict, of other variables or periods, are drawn once.
     """
     shapes, top = [], 20
-    for cluster in clusters:
+    for alike in _of_one_shape(clusters, verdicts or {}):
+        cluster = alike[0]
         colour = COLOURS[(verdicts or {}).get(cluster.name, "")]
         names = cluster.dimensions
         step = min(140, (WIDE - LEFT) // max(len(names), 1))
-        shapes.append(f'<text x="0" y="{top}" font-weight="bold">{html.escape(cluster.name)}</text>')
+        # Names that have no room beside each other are slanted.
+        slanted = step < SLANTED
+        top += SLANTED if slanted else 0
+        told = (
+            listed([one.name for one in alike]) if len(alike) <= NAMED else f"{cluster.name} and {len(alike) - 1} more"
+        )
+        more = f"<title>{html.escape(listed([one.name for one in alike]))}</title>"
+        shapes.append(f'<text x="0" y="{top}" style="font-weight:bold">{html.escape(told)}{more}</text>')
         for column, name in enumerate(names):
             x = LEFT + column * step
-            shapes.append(f'<text x="{x}" y="{top}" text-anchor="middle">{html.escape(name[:18])}</text>')
+            place = f'transform="rotate(-45 {x} {top})"' if slanted else 'text-anchor="middle"'
+            shapes.append(f'<text x="{x}" y="{top}" {place}>{html.escape(name[:18])}</text>')
             rows = [k for k, group in enumerate(cluster.groups) if name in group.dimensions]
             ys = [top + ROW * (k + 1) - 5 for k in rows]
             if len(ys) > 1:
@@ -87,3 +102,12 @@ def clusters_picture(clusters: Sequence[Cluster], verdicts: Mapping[str, str] | 
         f'<svg viewBox="0 0 {WIDE} {top}" width="100%" role="img" aria-label="Clusters of tables and the dimensions '
         f'that they share" xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>'
     )
+
+
+def _of_one_shape(clusters: Sequence[Cluster], verdicts: Mapping[str, str]) -> list[list[Cluster]]:
+    """Put clusters together whose tables cross the same dimensions in the same order, and that have one verdict."""
+    found: dict[tuple[object, ...], list[Cluster]] = {}
+    for one in clusters:
+        crossed = tuple(group.dimensions for group in one.groups)
+        found.setdefault((one.dimensions, crossed, verdicts.get(one.name, "")), []).append(one)
+    return list(found.values())

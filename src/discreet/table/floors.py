@@ -17,12 +17,14 @@ def at_least(
     at: IntArray,
     low: IntArray,
     zero: BoolArray | None = None,
+    among: BoolArray | None = None,
 ) -> IntArray:
     """Return attackers' lower bounds on positions, from what each knows on their own and everybody's ``floor``.
 
     A sum holds what they know of its parts, and what everybody knows of its other parts: a contributor of 90 to a row
     of ten cells knows that the row is at least 99 where no hidden cell is 0. A part is as large as the sum if all
-    others are ``zero``.
+    others are ``zero``. Sums that are not ``among`` the positions of interest are published, and nobody knows more of
+    them.
     """
     if not at.size or equations.starts.size < 2 or floor.max() <= 0 or floor.min() < 0:
         return low
@@ -39,6 +41,10 @@ def at_least(
         above, inside = np.r_[above, first.size + np.arange(only.size)], np.r_[inside, whole[equation[only]]]
         common = np.r_[common, floor[whole[equation[only]]] - floor[same]]
         whole = np.r_[whole, same]
+    if among is not None:
+        kept = among[whole]
+        inside, above = inside[kept[above]], (np.cumsum(kept) - 1)[above[kept[above]]]
+        whole, common = whole[kept], common[kept]
     parts = Rows.gathered(inside, above, np.ones(above.size, np.int64), (size, whole.size))
     # How much more than everybody each attacker knows, by attacker and cell.
     asked = who * size + at
@@ -58,6 +64,7 @@ def at_least(
 def _largest(key: IntArray, amount: IntArray) -> tuple[IntArray, IntArray]:
     """Return each key once, in order, with the largest amount of it; those of 0 or less are left out."""
     key, amount = key[amount > 0], amount[amount > 0]
-    order = np.lexsort((-amount, key))
-    once, where = np.unique(key[order], return_index=True)
-    return once, amount[order][where]
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    first = np.flatnonzero(np.diff(key, prepend=-1))
+    return key[first], np.maximum.reduceat(amount[order], first) if first.size else amount

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from discreet.core.errors import DataError
 from discreet.core.numerics import FloatArray, IntArray, NumberArray, first_true, sorted_runs
 from discreet.table.axis import Axis
-from discreet.table.grid import Copied, Grid, recode
+from discreet.table.grid import Copied, Grid
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -169,8 +170,15 @@ class Respondents(Frozen):
     def __len__(self) -> int:
         return len(self.names)
 
+    @cached_property
+    def once(self) -> bool:
+        """Whether nobody has two entries, and they are in the order of names."""
+        return bool((np.diff(self.unit) > 0).all())
+
     def moved(self, position: IntArray) -> Respondents:
         """Return the respondents with another position for each entry, added up where positions coincide."""
+        if self.once:
+            return Respondents(self.names, self.unit, position, self.records, self.amounts)
         order, start = sorted_runs(self.unit, position)
         if start.size == order.size and (order[1:] > order[:-1]).all():
             return Respondents(self.names, self.unit, position, self.records, self.amounts)
@@ -183,12 +191,16 @@ class Respondents(Frozen):
 def named_units(column: pa.ChunkedArray | pa.Array) -> tuple[tuple[str, ...], IntArray]:
     """Return the distinct names in an Arrow column, sorted, and the place of every entry among them."""
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     coded = column.cast(pa.string()).dictionary_encode()
     coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
-    labels: list[str] = coded.dictionary.to_pylist()
-    names = tuple(sorted(labels))
-    return names, recode(labels, names)[coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)]
+    # Arrow sorts by the bytes of UTF-8, which is the order of characters.
+    order = pc.array_sort_indices(coded.dictionary)
+    place = np.empty(len(order), np.int64)
+    place[order.to_numpy()] = np.arange(len(order))
+    names: tuple[str, ...] = tuple(coded.dictionary.take(order).to_pylist())
+    return names, place[coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)]
 
 
 def respondents_of(

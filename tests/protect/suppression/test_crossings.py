@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import pytest
 from discreet.auditing.audit import audit
 from discreet.auditing.audit_result import Audit
 from discreet.evaluate.audited_suppression import certify, suppress
-from discreet.protect.suppression import Suppression, Wish, suppression
+from discreet.protect.suppression import Suppression, Wish, lifting, suppression
 from discreet.protect.suppression.completion import true_values
 from discreet.protect.suppression.problem import lay_out
 from discreet.rules import Dominance
@@ -135,6 +136,34 @@ def test_a_pattern_found_without_crossings_is_lifted_to_them(monkeypatch: pytest
     found.pattern.check()
 
 
+def test_circuits_of_larger_cells_stand_in_for_large_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where crossings inside of a circuit leave no room, larger cells are moved before large programs are solved."""
+    draw = np.random.default_rng(0)
+    n = 1500
+    columns = {
+        name: [f"{name.lower()}{k}" for k in draw.integers(size, size=n)]
+        for name, size in zip("ABC", (8, 8, 2), strict=True)
+    }
+    records = pa.table({"id": [f"u{i}" for i in range(n)], **columns, "v": np.rint(draw.lognormal(4, 2, n)) + 1})
+    for name in ("CROSSINGS", "MANY"):
+        monkeypatch.setattr(suppression, name, 0)
+    solved: list[bool] = []
+    moves = lifting.Lift._solved
+
+    def counted(*given: Any, integers: bool) -> Any:
+        solved.append(integers)
+        return moves(*given, integers=integers)
+
+    monkeypatch.setattr(lifting.Lift, "_solved", counted)
+    certify(method := Suppression(Dominance(1, 60)), tables := pairs(records))
+    assert not all(solved)
+    solved.clear()
+    monkeypatch.setattr(lifting, "WIDE", 1)
+    assert certify(method, tables).audit.verdict == "safe"
+    assert solved
+    assert all(solved)
+
+
 def test_what_is_not_judged_of_crossings_is_said() -> None:
     """Firms with several records are in several cells, and tables outside a plan do not tell which crossings."""
     rng = np.random.default_rng(3)
@@ -168,3 +197,20 @@ def test_the_largest_part_of_every_crossing_is_that_of_the_records(several: bool
             if all(at[name] == code for name, code in stated.cell(i).items()):
                 parts[unit] = parts.get(unit, 0) + where.amount[k]
         assert largest == max(parts.values(), default=0)
+
+
+def test_sums_of_nothing_are_no_crossings_that_were_not_judged() -> None:
+    """A table that shows all but what is empty leaves nothing open, though it does not name respondents."""
+    rows = [("n", "n1", "x"), ("n", "n2", "x"), ("s", "s1", "x"), ("s", "s1", "y")] * 4
+    columns = dict(zip(("region", "district", "kind"), map(list, zip(*rows, strict=True)), strict=True))
+    records = pa.table({"id": list(range(len(rows))), **columns, "v": list(range(1, len(rows) + 1))})
+    table = tabulate(records, by={"area": ["region", "district"], "kind": "kind"}, value="v", contributor="id")
+    unnamed = replace(table, respondents=None)
+    stated = equations_of([Figures.of_tabulation(unnamed, name="areas")], asked={})
+    # No firm of the north is of kind y, in no district.
+    assert [stated.describe(i) for i in np.flatnonzero(crossing_parts.unshown(stated)).tolist()] == ["area=n, kind=y"]
+    assert not crossing_parts.unplaced(stated, [unnamed], None)
+    # What a table of fewer dimensions leaves open is a crossing.
+    parts = [replace(one, respondents=None) for one in pairs(firms(3))]
+    linked = equations_of([Figures.of_tabulation(one, name=" × ".join(one.names)) for one in parts], asked={})
+    assert crossing_parts.unplaced(linked, parts, None)

@@ -89,7 +89,7 @@ def knowledge_of(
         rows.append((np.full(told[0].size, len(names)), *told, np.zeros(told[0].size, np.int64)))
         names.append(attacker.name)
     who, at, low, high, others = (np.concatenate(column) for column in zip(*rows, strict=True))
-    least = at_least(cells.equations, cells.lower, who, at, low)
+    least = at_least(cells.equations, cells.lower, who, at, low, among=among if identified else None)
     return InsiderKnowledge(
         tuple(names), who, at, low, high, others, least, tuple(attackers), insiders, identified, response
     )

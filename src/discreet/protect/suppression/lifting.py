@@ -36,6 +36,9 @@ HARD = 1000.0
 """The price of moving a crossing below somebody's part, that of other moves being 1."""
 TRIES = 24
 """How often another circuit is looked for if crossings leave no room for one."""
+WIDE = 5_000
+"""Up to so many crossings beside those inside of the cells that move, programs of all of them are small: 16,770 took 5
+seconds or did not end. Before larger ones are solved, circuits of larger cells are tried, whose crossings have room."""
 Moves: TypeAlias = tuple[IntArray, IntArray]
 """A circuit: the classes that move, and by how much."""
 
@@ -166,7 +169,7 @@ class LiftedSearch(FastSearch):
     def _lifted(self, q: int) -> Moves | None:
         """Return a circuit for a demand, lifted to the crossings; None if none was found.
 
-        If there is no room for it, the cell that has least is left out of the next.
+        If there is no room for it, the cell that has least is left out of the next, or all below a growing size are.
         """
         shown, way = self.shown, self.way[q]
         cell = int(self.shown_class[self.cell[q]])
@@ -176,19 +179,23 @@ class LiftedSearch(FastSearch):
         on = shown.problem.on
         down, up = (on.least, on.least) if way == BOTH else (on.down, on.up) if way == UP else (on.up, on.down)
         asked = [[cell], [self.size[q]], [way], [self.attacker[q]]]
-        # Programs of the crossings inside of the cells that move are small; those of others beside them are not.
-        for wide in (False, True):
+        # Programs of the crossings inside of the cells that move are small; those of others beside them need not be.
+        for most, grow in ((0, False), (WIDE, False), (0, True), (self.problem.size, False)):
             cost = shown.costs()
-            for _ in range(TRIES):
+            for number in range(TRIES):
                 outcome, count = settle(0, np.inf, shown.search(cost, asked))
                 if outcome != FOUND:
                     break
                 classes, moves = shown.work.found[:count].copy(), np.rint(shown.work.moves[:count]).astype(np.int64)
-                if (lifted := self.lift.moves((classes, moves), way, self.facts_of(q), wide=wide)) is not None:
+                if (lifted := self.lift.moves((classes, moves), way, self.facts_of(q), beside=most)) is not None:
                     return lifted
                 room = np.where(moves > 0, up[classes], down[classes]) / np.abs(moves)
                 room[classes == cell] = np.inf
                 cost[classes[np.argmin(room)]] = np.inf
+                if grow:
+                    small = on.least < self.size[q] * 2.0 ** (number / 2)
+                    small[cell] = False
+                    cost[small] = np.inf
         return None
 
 
@@ -214,20 +221,20 @@ class Lift:
         self.easy = np.maximum(problem.on.down - part, 0.0)
 
     def moves(
-        self, circuit: Moves, way: int, facts: tuple[IntArray, FloatArray, FloatArray], *, wide: bool = False
+        self, circuit: Moves, way: int, facts: tuple[IntArray, FloatArray, FloatArray], *, beside: int = 0
     ) -> Moves | None:
         """Return a circuit with crossings, None if they leave no room for it; what was asked before is remembered.
 
         ``facts`` say how far some classes can move down and up for the one who is to be kept from undoing it. Crossings
-        beside those inside of the cells that move are moved too if it is ``wide``.
+        ``beside`` those inside of the cells that move are moved too if that is above 0 and no more are moved in all.
         """
-        key = (*(column.tobytes() for column in (*circuit, *facts)), way, wide)
+        key = (*(column.tobytes() for column in (*circuit, *facts)), way, beside)
         if key not in self.known:
-            self.known[key] = self._moves(circuit, way, facts, wide)
+            self.known[key] = self._moves(circuit, way, facts, beside)
         return self.known[key]
 
     def _moves(
-        self, circuit: Moves, way: int, facts: tuple[IntArray, FloatArray, FloatArray], wide: bool
+        self, circuit: Moves, way: int, facts: tuple[IntArray, FloatArray, FloatArray], beside: int
     ) -> Moves | None:
         problem = self.problem
         begin, end = (np.searchsorted(self.sorted, circuit[0], side) for side in ("left", "right"))
@@ -248,9 +255,11 @@ class Lift:
         easy = [
             end if (way == UP) == bool(k) and way != BOTH else np.minimum(end, self.easy) for k, end in enumerate(ends)
         ]
-        crossings = self._region(np.unique(mine), wide)
+        crossings = self._region(np.unique(mine), beside > 0)
+        if 0 < beside < crossings.size:
+            return None
         # Further away, integer programs take long, and most corners are integers.
-        if (found := self._solved(shift, crossings, ends, easy, integers=not wide)) is None:
+        if (found := self._solved(shift, crossings, ends, easy, integers=not beside)) is None:
             return None
         shift[crossings] = found
         every = np.flatnonzero(shift)

@@ -7,6 +7,7 @@ import { dataTable, el, failure, figure, fill, progressBar, toast } from "./dom.
 const WORDS = { release: ["may be published", "good"], protect: ["may be published", "good"], withhold: ["must not be released", "bad"] };
 const ROW = 26;
 const LEFT = 260;
+const MANY = 8; // from more dimensions on, their names have no room beside each other
 const found = new Map(); // by plan: what its last run printed, and the folder it wrote
 
 // Names of files become names of folders: letters and digits, and a hash of the whole.
@@ -30,7 +31,7 @@ async function explain(name, node, choose) {
     const told = job.result;
     const start = el("button", { type: "button", class: "primary", "data-run": name, on: { click: () => runPlan(name, told, { result, drawn }, choose) } }, "Run the plan");
     fill(node, el("h2", {}, `Plan: ${told.title}`), el("p", { class: "sentence" }, `${told.sentence} Tables of a cluster are one problem; a line joins what they share.`),
-      fill(drawn, picture(told.clusters, {})), el("ul", { class: "small" }, [...told.tied, ...told.contained].map((text) => el("li", {}, text))), el("p", {}, start), result);
+      el("p", {}, start), result, fill(drawn, picture(told.clusters, {})), el("ul", { class: "small" }, [...told.tied, ...told.contained].map((text) => el("li", {}, text))));
     if (found.has(name)) show(name, told, { result, drawn }, choose);
   } catch (error) { fill(node, el("h2", {}, `Plan: ${name}`), failure(error)); }
 }
@@ -71,19 +72,35 @@ function show(name, told, place, choose) {
       el("ul", {}, one.checks.map((check) => el("li", {}, `${check.passed ? "✓" : "✗"} ${check.text}`)), one.notes.map((text) => el("li", { class: "quiet" }, text))))));
 }
 
+// Clusters of other variables or periods whose tables cross the same dimensions, and that have the same verdict.
+function ofOneShape(clusters, verdicts) {
+  const alike = new Map();
+  for (const one of clusters) {
+    const shape = JSON.stringify([one.dimensions, one.protect.map((group) => group.dimensions), verdicts[one.cluster]]);
+    alike.set(shape, [...(alike.get(shape) ?? []), one]);
+  }
+  return [...alike.values()];
+}
+
 // A row for each table to protect, a dot for each dimension that it crosses; dots on a line are cells that occur in all.
+// Clusters of one shape are drawn once; names of many dimensions are slanted.
 function picture(clusters, verdicts) {
   const shapes = [];
   let top = 18;
   let wide = LEFT;
-  for (const cluster of clusters) {
+  for (const alike of ofOneShape(clusters, verdicts)) {
+    const cluster = alike[0];
+    const names = alike.map((one) => one.cluster).join(", ");
+    const slanted = cluster.dimensions.length > MANY;
+    const step = slanted ? 44 : 120;
+    top += slanted ? 70 : 0;
     const colour = verdicts[cluster.cluster] ? `var(--${WORDS[verdicts[cluster.cluster]][1]})` : "currentColor";
-    shapes.push(el("svg:text", { x: 0, y: top, "font-weight": "bold" }, cluster.cluster));
+    shapes.push(el("svg:text", { x: 0, y: top, "font-weight": "bold" }, alike.length > 3 ? `${cluster.cluster} and ${alike.length - 1} more` : names, el("svg:title", {}, names)));
     cluster.dimensions.forEach((name, column) => {
-      const x = LEFT + column * 120;
+      const x = LEFT + column * step;
       wide = Math.max(wide, x + 80);
       const ys = cluster.protect.flatMap((group, k) => (group.dimensions.includes(name) ? [top + ROW * (k + 1) - 5] : []));
-      shapes.push(el("svg:text", { x, y: top, "text-anchor": "middle" }, name.length > 16 ? `${name.slice(0, 15)}…` : name));
+      shapes.push(el("svg:text", { x, y: top, ...(slanted ? { transform: `rotate(-45 ${x} ${top})` } : { "text-anchor": "middle" }) }, name.length > 16 ? `${name.slice(0, 15)}…` : name));
       if (ys.length > 1) shapes.push(el("svg:line", { x1: x, x2: x, y1: ys[0], y2: ys.at(-1), stroke: colour, "stroke-width": 2 }));
       ys.forEach((y) => shapes.push(el("svg:circle", { cx: x, cy: y, r: 6, fill: colour })));
     });
