@@ -156,9 +156,21 @@ def test_frozen_cells_stay_or_the_fewest_to_release_are_named(tmp_path: Path) ->
 @pytest.mark.parametrize(
     ("protection", "more", "told"),
     [
-        ("propose", '[[frozen]]\ncell = { region = "N" }\nstate = "closed"\n', "'count' is protected by random-rounding"),
-        ("controlled-rounding:base=5", '[[frozen]]\ncell = { region = "N" }\nstate = "open"\n', "only suppression keeps"),
-        ("controlled-rounding:base=5", '[previous]\nfolder = "published"\ngrowth = 20\n', r"previous\.growth: only suppression"),
+        (
+            "propose",
+            '[[frozen]]\ncell = { region = "N" }\nstate = "closed"\n',
+            "'count' is protected by random-rounding",
+        ),
+        (
+            "controlled-rounding:base=5",
+            '[[frozen]]\ncell = { region = "N" }\nstate = "open"\n',
+            "only suppression keeps",
+        ),
+        (
+            "controlled-rounding:base=5",
+            '[previous]\nfolder = "published"\ngrowth = 20\n',
+            r"previous\.growth: only suppression",
+        ),
         ("suppress", '[[frozen]]\ncell = { region = "E" }\nstate = "closed"\n', "is 0, and zeros are published"),
     ],
 )

@@ -214,9 +214,7 @@ def respondents_of(
     return together.moved(cell)
 
 
-def refuse_split(
-    shown: str, contributor: str, holding: str, pairs: Iterable[tuple[str | None, str | None]]
-) -> None:
+def refuse_split(shown: str, contributor: str, holding: str, pairs: Iterable[tuple[str | None, str | None]]) -> None:
     """Refuse records in which a contributor is in two holdings, or in one in some of its records only.
 
     A holding stands for its contributors. One that is in two would be two readers, each of whom knows a part of what it
