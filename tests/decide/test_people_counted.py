@@ -93,7 +93,8 @@ PAIRS = (("a", "b"), ("a", "c"), ("b", "c"))
 def pairs_published(counts: tuple[int, ...], protection: str, insiders: str, folder: Path) -> ProgrammeOutcome:
     """Run a plan of the three tables that cross two of three dimensions each, of two categories."""
     (folder / "own.toml").write_text(
-        f'extends = "default"\nas_is = "never"\ninsiders = "{insiders}"\n[rules]\nthreshold = 2\ngroup_disclosure = "none"\n'
+        f'extends = "default"\nas_is = "never"\ninsiders = "{insiders}"\n'
+        '[rules]\nthreshold = 2\ngroup_disclosure = "none"\n'
         '[limits]\ndr = "none"\nr2 = "none"\ntau = "none"\n'
     )
     cells = list(itertools.product("12", repeat=3))
@@ -103,7 +104,8 @@ def pairs_published(counts: tuple[int, ...], protection: str, insiders: str, fol
         for n in range(count)
     ]
     (folder / "r.csv").write_text("\n".join(["id,a,b,c", *rows]) + "\n")
-    head = f'title = "T"\npolicy = "own.toml"\nprotection = "{protection}"\n[records]\nfiles = "r.csv"\ncontributor = "id"\n'
+    head = f'title = "T"\npolicy = "own.toml"\nprotection = "{protection}"\n'
+    head += '[records]\nfiles = "r.csv"\ncontributor = "id"\n'
     tables = "".join(f'[[tables]]\nname = "{a}{b}"\nby = ["{a}", "{b}"]\n' for a, b in PAIRS)
     return run_plan(plan_of(head + tables, folder=folder), RunOptions(workers=1))
 
@@ -126,7 +128,7 @@ def learned_by_people(counts: tuple[int, ...], outcome: ProgrammeOutcome) -> boo
     for inside, (low, high) in limits.items():
         sums = tables[list(inside)].sum(axis=0)
         tables = tables[:, (sums >= low) & (sums <= high)]
-    assert (tables.T == counts).all(axis=1).any()
+    assert (tables == np.array(counts)[:, None]).all(axis=0).any()
     small = [list(inside) for inside in limits if sum(counts[i] for i in inside) == 1]
     people = [i for i, count in enumerate(counts) if count]
     return any(

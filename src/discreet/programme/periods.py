@@ -281,13 +281,11 @@ class Steady:
 def refuse_unkept(cells: Cells, said: PreviousPart | None, frozen: Sequence[FrozenPart], protection: str) -> None:
     """Refuse what only suppression keeps, where a cluster is protected otherwise: frozen cells, and known growth."""
     name, variable = cells.cluster.name, cells.cluster.variable
-    remedy = f'{name!r} is protected by {protection}; suppress it (protection = "suppress"), or take them out'
+    remedy = f"{name!r} is protected by {protection}; suppress it (protection = 'suppress'), or take this out"
     if any(one.value in (None, variable) for one in frozen):
         raise RequestError(f"frozen: only suppression keeps cells open or closed, and {remedy}")
     if said is not None and said.growth is not None:
-        raise RequestError(
-            f"previous.growth: only suppression protects against readers who know it, and {remedy.replace('them', 'it')}"
-        )
+        raise RequestError(f"previous.growth: only suppression protects against readers who know it, and {remedy}")
 
 
 def _within(method: AuditedSuppression, clock: Clock) -> AuditedSuppression:
