@@ -122,8 +122,8 @@ def learned_by_people(counts: tuple[int, ...], outcome: ProgrammeOutcome) -> boo
             label = {
                 n: found[k] for (n, found), k in zip(part.labels.items(), codes, strict=True) if found[k] != "Total"
             }
-            inside = [i for i, cell in enumerate(cells) if all(cell["abc".index(n)] == x for n, x in label.items())]
-            limits[tuple(inside)] = known
+            among = [i for i, cell in enumerate(cells) if all(cell["abc".index(n)] == x for n, x in label.items())]
+            limits[tuple(among)] = known
     tables = np.indices((6,) * 8, np.int8).reshape(8, -1)
     for inside, (low, high) in limits.items():
         sums = tables[list(inside)].sum(axis=0)
