@@ -154,3 +154,10 @@ def test_people_know_their_crossing_that_no_table_shows(
     assert pairs_published(counts, protection, "respondents", tmp_path).verdict == verdict
     outcome = pairs_published(counts, protection, "none", tmp_path)
     assert learned_by_people(counts, outcome) == (verdict == "withhold")
+
+
+def test_crossings_of_too_many_cells_are_said_not_to_be_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(people_counted, "FEW", 0)
+    outcome = pairs_published((0, 3, 0, 3, 1, 1, 1, 1), "suppress", "respondents", tmp_path)
+    assert (True, people_counted.BESIDES) in outcome.clusters[0].checks
+    assert people_counted.NOBODY not in str(outcome.clusters[0].checks)

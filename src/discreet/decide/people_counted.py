@@ -30,6 +30,12 @@ from discreet.table.stakes import contributes
 MANY = 500
 """More cells than that are not tried one by one: each takes an audit of all that is tied to it."""
 NOBODY = "nobody who knows that they are counted learns too much about a sensitive cell from it"
+FEW = 64
+"""More cells of a crossing that no table shows are not tried one by one: each takes an audit of all linked tables."""
+BESIDES = (
+    "from their cells in the tables, nobody who knows that they are counted learns too much about a sensitive cell; "
+    "what people learn from their own cell of crossings that no table shows was not judged, as these are too many"
+)
 LEFT_ASIDE = "what people learn from knowing that they are counted was not judged, as the policy says (insiders)"
 UNTRIED = (
     "what people learn from knowing that they are counted was not judged: together they know too much, and there are "
@@ -52,7 +58,11 @@ def people_know(
         return known, None
     outside = reader.audited.findings
     equations = outside.equations
-    rows, crossed = _may_be_anywhere(outside), np.flatnonzero(unshown(equations) & (equations.lower < 1))
+    finest = _finest(equations)
+    rows, open_ = _may_be_anywhere(outside), unshown(equations) & (equations.lower < 1)
+    # Where the crossing of all dimensions is laid out, what people know of its sums follows from it.
+    laid = bool((open_ & finest).any())
+    crossed = np.flatnonzero(open_ & finest if laid else open_)
     if not (rows.size or crossed.size) or (known.state == STATES.index("exact")).all():
         return known, None
     if case.policy.insiders == "none":
@@ -62,15 +72,16 @@ def people_know(
     secret[np.r_[outside.at[entry[entry >= 0]], outside.at[reader.may_be_small()]]] = True
     asked: dict[str, Any] = {"about": listed.about(), "sums": listed.sums(), "proofs": 0, **effort.searching()}
     asked["limits"] = Limits(case.policy.limits.width)
-    homes = np.r_[outside.at[rows], crossed]
+    homes, several = np.r_[outside.at[rows], crossed], len(listed.parts) > 1
     if _open_to_all(listed.told, _not_zero(equations, homes), secret, asked):
         return known, Inside(True, NOBODY)
-    finest = _finest(equations)
-    several = len(listed.parts) > 1
-    # Of linked tables, people are tried where the crossing of all their dimensions is laid out.
+    if several and crossed.size and (not laid or crossed.size > FEW):
+        # What cannot be judged of crossings is not claimed.
+        shown = _not_zero(equations, outside.at[rows])
+        if not shown or _open_to_all(listed.told, shown, secret, asked):
+            return known, Inside(True, BESIDES)
     people = crossed if several else homes[finest[homes]]
-    apart = several and not (crossed.size and finest[crossed].all())
-    if asked["about"] or apart or people.size > MANY:
+    if asked["about"] or (several and not laid) or people.size > (FEW if several else MANY):
         return not_judged(known, UNTRIED.format(homes.size))
     if crossed.size:
         people = _may_hold_somebody(listed.told, equations, people, asked)
