@@ -59,7 +59,7 @@ def people_know(
     outside = reader.audited.findings
     equations = outside.equations
     finest = _finest(equations)
-    rows, open_ = _may_be_anywhere(outside), unshown(equations) & (equations.lower < 1)
+    rows, open_ = _may_be_anywhere(outside), _crossings(equations)
     # Where the crossing of all dimensions is laid out, what people know of its sums follows from it.
     laid = bool((open_ & finest).any())
     crossed = np.flatnonzero(open_ & finest if laid else open_)
@@ -119,6 +119,16 @@ def _may_be_anywhere(outside: Findings) -> IntArray:
         tied[equations.columns[stated[row_of(equations.starts)]]] = True
     tied[equations.positions.size :] = False
     return np.flatnonzero((outside.who == 0) & ~(outside.lower >= 1) & (outside.upper >= 1) & tied[outside.at])
+
+
+def _crossings(equations: Equations) -> BoolArray:
+    """Say which positions may be 0, and cross dimensions that no table crosses."""
+    found = unshown(equations) & (equations.lower < 1)
+    codes = equations.space.grid.decode(equations.positions)
+    for part in equations.parts:
+        other = [code > 0 for name, code in zip(equations.space.names, codes, strict=True) if name not in part.names]
+        found[: equations.positions.size] &= np.logical_or.reduce([codes[0] < 0, *other])
+    return found
 
 
 def _open_to_all(release: Release, facts: list[Fact], secret: BoolArray, asked: dict[str, Any]) -> bool:
