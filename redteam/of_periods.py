@@ -64,7 +64,7 @@ def run_again(bench: Bench) -> Iterator[Case]:
     again = _again(random, world, plan)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        policy = POLICY.format(random.choice(("if safe", "never")), threshold) + LIMITS.format('"none"')
+        policy = POLICY.format("none", random.choice(("if safe", "never")), threshold) + LIMITS.format('"none"')
         (folder / "own.toml").write_text(policy, encoding="utf-8")
         write_people(folder / "records.csv", world, counts)
         told = plan.run(folder, "--publish")

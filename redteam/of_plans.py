@@ -12,6 +12,7 @@ from random import Random
 from typing import Any
 
 from redteam import laws, originals, readers
+from redteam.beliefs import Limit
 from redteam.case import Bench, Case, judged_case, sure
 from redteam.command import run
 from redteam.eyes import held, lines
@@ -21,7 +22,7 @@ from redteam.of_several import alike
 from redteam.of_sums import audited_firms, by_firms
 from redteam.originals import Firms
 from redteam.published import Published
-from redteam.readers import COALITION, HOLDER, METHOD, OUTSIDER
+from redteam.readers import COALITION, COUNTED, HOLDER, METHOD, OUTSIDER
 from redteam.worlds import Counts, World
 
 FORMATS = {"csv": ".csv", "flags": "-flags.csv", "sdmx-csv": "-sdmx.csv", "xlsx": ".xlsx"}
@@ -37,7 +38,7 @@ FEWEST = 3
 """How many firms the profile for business statistics asks for."""
 BY_FIGURE = ("random-rounding", "conventional-rounding", "hide-and-round")
 TABLES = (("a", "b"), ("a", "c"), ("b", "c"), ("a",), ("c",))
-POLICY = 'extends = "default"\ninsiders = "none"\nas_is = "{}"\n[rules]\nthreshold = {}\ngroup_disclosure = "none"\n'
+POLICY = 'extends = "default"\ninsiders = "{}"\nas_is = "{}"\n[rules]\nthreshold = {}\ngroup_disclosure = "none"\n'
 LIMITS = '[limits]\nr2 = "none"\ntau = "none"\ndr = {}\n'
 
 
@@ -96,16 +97,19 @@ def planned(bench: Bench) -> Iterator[Case]:
     again = random.random() < 0.4
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        policy = POLICY.format(random.choice(("if safe", "never")), threshold) + LIMITS.format(dr)
+        insiders = random.choice(("none", "respondents", "respondents"))
+        policy = POLICY.format(insiders, random.choice(("if safe", "never")), threshold) + LIMITS.format(dr)
         (folder / "own.toml").write_text(policy, encoding="utf-8")
         write_people(folder / "records.csv", world, counts)
         told = plan.run(folder, *(("--publish",) if again else ()))
         if told is None or told["verdict"] == "withhold":
             return
         known = plan.seen(folder, world, 1)
-        about: tuple[object, ...] = (counts, plan, threshold, dr)
+        about: tuple[object, ...] = (counts, plan, threshold, dr, insiders)
         name = plan.protection.partition(":")[0]
         yield _by_outsider(f"plan of {name}", world, counts, known, threshold, about)
+        if insiders != "none":
+            yield _by_counted(f"plan of {name}", world, counts, known, threshold, about)
         if name in BY_FIGURE and (limit := _risk(told)) is not None:
             yield _by_reader(f"plan of {name}", world, counts, known, (threshold, limit), about)
         if not again:
@@ -203,6 +207,22 @@ def _by_outsider(
         return 1, list(judge_known(small, sure(readers.outsider(known, world), counts), "verdict: plan"))
 
     return judged_case(title, reader, "plan", about, judged)
+
+
+def _by_counted(title: str, world: World, counts: Counts, known: Published, threshold: int, about: object) -> Case:
+    """Judge that nobody works out a small count of others, knowing where they are themselves along all dimensions."""
+    small = below(counts, known, threshold)
+    people = [cell for cell, count in enumerate(counts) if count]
+
+    def judged() -> tuple[int, list[Failure]]:
+        found: list[Failure] = []
+        for cell in people:
+            belief = sure(readers.outsider(known, world, [Limit((cell,), 1)]), counts)
+            theirs = [cells for cells in small if cell not in cells or sum(counts[c] for c in cells) > 1]
+            found += judge_known(dict.fromkeys(theirs, f"a small count, to {cell}"), belief, "verdict: plan")
+        return len(people), found
+
+    return judged_case(title, COUNTED, "plan", about, judged)
 
 
 def _by_reader(

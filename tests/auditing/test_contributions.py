@@ -94,6 +94,10 @@ def test_holdings_and_coalitions(tmp_path: Path) -> None:
     assert (together.cell("D + E", x="2").lower, together.cell("D + E", x="2").upper) == (9, 9)
     with pytest.raises(dc.RequestError, match="no contributor 'Z'"):
         read_contributions(path, coalitions=[["D", "Z"]])
+    # F is alone in 1 and in 2, and would be two readers who each know half of that.
+    path.write_text("x,respondent,holding,value\n1,F,g,30\n2,F,,20\n3,C,,50\n")
+    with pytest.raises(dc.DataError, match="'F' of column 'respondent' is in holding 'g' and in no holding"):
+        read_contributions(path)
 
 
 def test_rounded_totals_leave_the_papers_interval() -> None:

@@ -85,6 +85,24 @@ def test_lines_that_are_wrong_are_named(line: str, tab: Path) -> None:
     assert not tab.with_name("o.csv").exists()
 
 
+@pytest.mark.parametrize("second", ["2;N;p", "2;N;p\n2;N;c;5"])
+def test_a_cell_is_not_both_hidden_and_published(second: str, tab: Path) -> None:
+    wishes = tab.with_name("w.hst")
+    wishes.write_text(f"2;N;pl;9;9\n{second}\n", encoding="utf-8")
+    told = refused(run("protect", "suppress", tab, "--apriori", wishes, "-o", tab.with_name("o.csv")))
+    assert "line 2 is '2;N;p', but a line before it says that the cell must be suppressed" in told
+    assert not tab.with_name("o.csv").exists()
+
+
+def test_levels_without_a_status_are_not_passed_over(tab: Path) -> None:
+    """They would leave the cell with less than was asked for, or open, and a verdict of safe."""
+    wishes = tab.with_name("w.csv")
+    wishes.write_text("Size,Region,status,lower,upper\n 2,N,,9,9\n", encoding="utf-8")
+    told = refused(run("protect", "suppress", tab, "--apriori", wishes, "-o", tab.with_name("o.csv")))
+    assert "has protection levels and no status" in told
+    assert not tab.with_name("o.csv").exists()
+
+
 def test_margins_are_recomputed_where_asked(tab: Path) -> None:
     tab.write_text(tab.read_text(encoding="utf-8").replace('"Total";"Total";450', '"Total";"Total";459'), "utf-8")
     assert "--margins recompute" in refused(run("inspect", tab, "--json"))

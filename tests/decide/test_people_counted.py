@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +12,9 @@ import discreet as dc
 from discreet.decide import people_counted
 from discreet.decide.assessment import Assessment
 from discreet.decide.policy import Policy
+from discreet.programme.outcome import ProgrammeOutcome
+from discreet.programme.plan_reader import plan_of
+from discreet.programme.running import RunOptions, run_plan
 
 EXACT = Policy.from_text(
     'allow = "any"\n[rules]\nthreshold = 3\ngroup_disclosure = "none"\np_percent = "none"\n'
@@ -81,3 +85,79 @@ def test_too_many_to_try_is_not_safe(monkeypatch: pytest.MonkeyPatch) -> None:
     found = assessed([2, 2, 2, 1])
     assert found.verdict == "withhold"
     assert "was not judged" in " ".join(found.reasons)
+
+
+PAIRS = (("a", "b"), ("a", "c"), ("b", "c"))
+
+
+def pairs_published(counts: tuple[int, ...], protection: str, insiders: str, folder: Path) -> ProgrammeOutcome:
+    """Run a plan of the three tables that cross two of three dimensions each, of two categories."""
+    (folder / "own.toml").write_text(
+        f'extends = "default"\nas_is = "never"\ninsiders = "{insiders}"\n'
+        '[rules]\nthreshold = 2\ngroup_disclosure = "none"\n'
+        '[limits]\ndr = "none"\nr2 = "none"\ntau = "none"\n'
+    )
+    cells = list(itertools.product("12", repeat=3))
+    rows = [
+        f"{i}{n},{','.join(cell)}"
+        for i, (cell, count) in enumerate(zip(cells, counts, strict=True))
+        for n in range(count)
+    ]
+    (folder / "r.csv").write_text("\n".join(["id,a,b,c", *rows]) + "\n")
+    head = f'title = "T"\npolicy = "own.toml"\nprotection = "{protection}"\n'
+    head += '[records]\nfiles = "r.csv"\ncontributor = "id"\n'
+    tables = "".join(f'[[tables]]\nname = "{a}{b}"\nby = ["{a}", "{b}"]\n' for a, b in PAIRS)
+    return run_plan(plan_of(head + tables, folder=folder), RunOptions(workers=1))
+
+
+def learned_by_people(counts: tuple[int, ...], outcome: ProgrammeOutcome) -> bool:
+    """Say whether somebody works out a count of 1 that they are not in: all tables of 2 × 2 × 2 are enumerated."""
+    cells = list(itertools.product("12", repeat=3))
+    release = outcome.clusters[0].release
+    assert release is not None
+    limits: dict[tuple[int, ...], tuple[int, int]] = {}
+    for part in release.parts():
+        ends = zip(*(end.tolist() for end in part.ranges()), strict=True)
+        for codes, known in zip(part.codes.tolist(), ends, strict=True):
+            label = {
+                n: found[k] for (n, found), k in zip(part.labels.items(), codes, strict=True) if found[k] != "Total"
+            }
+            among = [i for i, cell in enumerate(cells) if all(cell["abc".index(n)] == x for n, x in label.items())]
+            limits[tuple(among)] = known
+    tables = np.indices((6,) * 8, np.int8).reshape(8, -1)
+    for inside, (low, high) in limits.items():
+        sums = tables[list(inside)].sum(axis=0)
+        tables = tables[:, (sums >= low) & (sums <= high)]
+    assert (tables == np.array(counts)[:, None]).all(axis=0).any()
+    small = [list(inside) for inside in limits if sum(counts[i] for i in inside) == 1]
+    people = [i for i, count in enumerate(counts) if count]
+    return any(
+        np.unique(tables[inside][:, tables[own] > 0].sum(axis=0)).size == 1
+        for own in people
+        for inside in small
+        if own not in inside
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "protection", "verdict"),
+    [
+        ((3, 2, 2, 0, 1, 0, 1, 1), WITH_MARGINS, "withhold"),
+        ((0, 3, 0, 3, 1, 1, 1, 1), "suppress", "withhold"),
+        ((4, 1, 4, 1, 0, 1, 2, 1), "suppress", "protect"),
+    ],
+)
+def test_people_know_their_crossing_that_no_table_shows(
+    counts: tuple[int, ...], protection: str, verdict: str, tmp_path: Path
+) -> None:
+    """Tables of a×b, a×c and b×c leave the crossing of all three open, but not to who is in one of its cells."""
+    assert pairs_published(counts, protection, "respondents", tmp_path).verdict == verdict
+    outcome = pairs_published(counts, protection, "none", tmp_path)
+    assert learned_by_people(counts, outcome) == (verdict == "withhold")
+
+
+def test_crossings_of_too_many_cells_are_said_not_to_be_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(people_counted, "FEW", 0)
+    outcome = pairs_published((0, 3, 0, 3, 1, 1, 1, 1), "suppress", "respondents", tmp_path)
+    assert (True, people_counted.BESIDES) in outcome.clusters[0].checks
+    assert people_counted.NOBODY not in str(outcome.clusters[0].checks)

@@ -11,7 +11,7 @@ import pytest
 from tests.programme.records import table
 
 from discreet.auditing.audit import audit
-from discreet.core.errors import InfeasibleError
+from discreet.core.errors import InfeasibleError, RequestError
 from discreet.decide.ledger import Ledger
 from discreet.programme.outcome import ProgrammeOutcome
 from discreet.programme.periods import Before
@@ -151,6 +151,43 @@ def test_frozen_cells_stay_or_the_fewest_to_release_are_named(tmp_path: Path) ->
     with pytest.raises(InfeasibleError, match=r"fewest to release.* from the freeze (is|are) \d+ cell"):
         run_quarter(tmp_path, "q3", frozen(closed, "open"))
     assert not (tmp_path / "q3" / "A.csv").exists()
+
+
+@pytest.mark.parametrize(
+    ("protection", "more", "told"),
+    [
+        (
+            "propose",
+            '[[frozen]]\ncell = { region = "N" }\nstate = "closed"\n',
+            "'count' is protected by random-rounding",
+        ),
+        (
+            "controlled-rounding:base=5",
+            '[[frozen]]\ncell = { region = "N" }\nstate = "open"\n',
+            "only suppression keeps",
+        ),
+        (
+            "controlled-rounding:base=5",
+            '[previous]\nfolder = "published"\ngrowth = 20\n',
+            r"previous\.growth: only suppression",
+        ),
+        ("suppress", '[[frozen]]\ncell = { region = "E" }\nstate = "closed"\n', "is 0, and zeros are published"),
+    ],
+)
+def test_what_cannot_be_kept_is_refused(protection: str, more: str, told: str, tmp_path: Path) -> None:
+    """A cell that must stay closed was printed without a word."""
+    records, value = 'files = "r.csv"\ncontributor = "id"\n', ""
+    rows = [f"{i},{'NSW'[i % 3]},{20 + i}" for i in range(30)]
+    if protection == "suppress":
+        rows, value = [*rows, *(f"{i},E,0" for i in range(30, 34))], "turnover"
+    (tmp_path / "r.csv").write_text("\n".join(["id,region,turnover", *rows]) + "\n")
+    head = f'title = "T"\npolicy = "default"\nprotection = "{protection}"\n[records]\n{records}'
+    tables, options = table("A", ["region"], value), RunOptions(seed=2**127 + 1)
+    run_plan(plan_of(head + tables, folder=tmp_path), options)
+    before = (tmp_path / "published" / "A.csv").read_text()
+    with pytest.raises(RequestError, match=told):
+        run_plan(plan_of(head + more + tables, folder=tmp_path), options)
+    assert (tmp_path / "published" / "A.csv").read_text() == before
 
 
 def test_a_reader_of_the_last_figures_who_knows_the_growth_learns_no_more(tmp_path: Path) -> None:

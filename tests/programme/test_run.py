@@ -568,6 +568,30 @@ def test_columns_that_say_the_same_are_not_two_dimensions(municipalities: Path) 
     made(municipalities, OF_MUNICIPALITIES + tables)
 
 
+def test_amounts_that_follow_from_each_other_are_stated(tmp_path: Path) -> None:
+    """Each variable is hidden by itself: what a table of turnover hides, one of costs and profits may give away."""
+    rows = [(i, "nsw"[i % 3], "ab"[i % 5 > 2], 100 + 37 * i % 91, 20 + 11 * i % 17) for i in range(40)]
+    lines = [f"{i},{r},{a},{t},{c},{t - c},{t / 1000},{t - c // 2},12.5,{i % 2 + 1}" for i, r, a, t, c in rows]
+    head = "id,region,act,turn,cost,profit,thousands,other,twelve,w\n"
+    (tmp_path / "r.csv").write_text(head + "\n".join(lines) + "\n")
+    plan = BUSINESS + '[records]\nfiles = "r.csv"\ncontributor = "id"\n'
+    by_region, by_both = table("A", ["region"], "turn"), ["region", "act"]
+
+    def refused(told: str, *more: str) -> None:
+        with pytest.raises(DataError, match=told):
+            made(tmp_path, plan + by_region + "".join(more))
+
+    refused("'turn' is 1000 times 'thousands', .*; publish tables of one of the two", table("B", by_both, "thousands"))
+    costs, profits = table("B", by_both, "cost"), table("C", by_both, "profit")
+    refused(r"'turn' is 'cost' \+ 'profit', .* equations = \[\"turn = cost \+ profit\"\]", costs, profits)
+    refused("the number of records is 0.08 times 'twelve'", table("B", by_both), table("C", by_both, "twelve"))
+    made(tmp_path, 'equations = ["turn = cost + profit"]\n' + plan + by_region + costs + profits)
+    made(tmp_path, plan + by_region + costs + table("C", by_both, "other"))
+    # Of few records, amounts follow from each other by chance.
+    (tmp_path / "r.csv").write_text(head + "\n".join(lines[:3]) + "\n")
+    made(tmp_path, plan + by_region + costs + profits)
+
+
 def test_records_in_a_folder_that_changed_are_read_again(tmp_path: Path) -> None:
     (tmp_path / "all").mkdir()
     (tmp_path / "all" / "a.parquet").write_bytes(b"1")

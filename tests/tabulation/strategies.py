@@ -101,7 +101,10 @@ def cases(draw: st.DrawFn, most: int = 25) -> Case:
         data["id"] = column(st.integers(1, 8), pa.int64()) if draw(st.booleans()) else pa.array(range(rows), pa.int64())
         chosen["contributor"] = "id"
     if draw(st.booleans()):
-        data["group"] = column(st.sampled_from(["p", "q", "1", "", None]), pa.string())
+        groups = draw(st.lists(st.sampled_from(["p", "q", "1", "", None]), min_size=rows + 8, max_size=rows + 8))
+        # All records of a contributor are in the same holding.
+        whose = data["id"].to_pylist() if "id" in data else range(rows)
+        data["group"] = pa.array([groups[who] for who in whose], pa.string())
         chosen["holding"] = "group"
     if draw(st.booleans()):
         data["w"] = column(weights, pa.float64())

@@ -321,3 +321,26 @@ def test_entries_that_differ_in_blanks_alone_are_not_two(column: str, blank: str
             DataError, match=re.escape(f"column '{column}' has {records[column][0]!r} and {records[column][1]!r}, ")
         ):
             dc.tabulate(source, **how, engine=engine)
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "reference"])
+@pytest.mark.parametrize("groups", [["g1", "g2"], ["g1", None], ["", "g1"]])
+def test_a_contributor_is_in_one_holding(groups: list[str | None], engine: str) -> None:
+    """F is alone in A and in B: as two holdings, neither would work out C from the total, as F does."""
+    records = pa.table(
+        {
+            "cell": ["A", "B", "C", *"DDD", "E"],
+            "firm": ["F", "F", "G", "H", "I", "K", "F"],
+            "group": [*groups, "k", "k", None, None, groups[0]],
+            "value": [10, 20, 30, 40, 50, 60, None],
+        }
+    )
+    how: Any = {"by": ["cell"], "value": "value", "contributor": "firm", "missing": "drop"}
+    one, other = sorted(groups, key=lambda group: (not group, group))
+    second = f"holding {other!r}" if other else "no holding"
+    with pytest.raises(DataError, match=f"contributor 'F' of column 'firm' is in holding {one!r} and in {second}"):
+        dc.tabulate(records, **how, holding="group", engine=engine)
+    assert len(dc.tabulate(records, **how, engine=engine)) == 5
+    # A record that is dropped says nothing.
+    last = records.slice(1)
+    assert dc.tabulate(last, **how, holding="group", engine=engine).holdings is not None

@@ -107,6 +107,9 @@ def test_spark_refuses_what_duckdb_refuses(spark: Any, tmp_path: Path) -> None:
             tabulate(firms, ["a"], contributor="id", engine="spark")
         with pytest.raises(DataError, match=r"column 'f' has 'x' and 'x.*differ in blanks alone"):
             tabulate(firms, ["id"], contributor="f", engine="spark")
+    held = {"a": ["x", "y", "y"], "id": ["1", "1", "2"], "g": ["h", None, None]}
+    with pytest.raises(DataError, match="contributor '1' of column 'id' is in holding 'h' and in no holding"):
+        tabulate(pa.table(held), ["a"], contributor="id", holding="g", engine="spark")
     (tmp_path / "r.csv").write_text("a,t\nx,1\n,2\n")
     with pytest.raises(DataError, match="column 'a': dimension 'a' is empty"):
         tabulate(tmp_path / "r.csv", ["a"], value="t", engine="spark")

@@ -22,6 +22,7 @@ from discreet.decide.choice import Outsider
 from discreet.decide.known_cells import STATES, Inside, Known, Listed, known_to_some, not_judged, sensitive_entries
 from discreet.decide.subject import Case
 from discreet.table.attacker import Attacker, Fact
+from discreet.table.crossing_parts import unshown
 from discreet.table.equations import Equations
 from discreet.table.release import Release
 from discreet.table.stakes import contributes
@@ -29,6 +30,12 @@ from discreet.table.stakes import contributes
 MANY = 500
 """More cells than that are not tried one by one: each takes an audit of all that is tied to it."""
 NOBODY = "nobody who knows that they are counted learns too much about a sensitive cell from it"
+FEW = 64
+"""More cells of a crossing that no table shows are not tried one by one: each takes an audit of all linked tables."""
+BESIDES = (
+    "from their cells in the tables, nobody who knows that they are counted learns too much about a sensitive cell; "
+    "what people learn from their own cell of crossings that no table shows was not judged, as these are too many"
+)
 LEFT_ASIDE = "what people learn from knowing that they are counted was not judged, as the policy says (insiders)"
 UNTRIED = (
     "what people learn from knowing that they are counted was not judged: together they know too much, and there are "
@@ -50,32 +57,56 @@ def people_know(
     if reader is None or contributes(case.subject.tabulation) or not known.cell.size:
         return known, None
     outside = reader.audited.findings
-    rows = _may_be_anywhere(outside)
-    if not rows.size or (known.state == STATES.index("exact")).all():
+    equations = outside.equations
+    finest = _finest(equations)
+    rows, open_ = _may_be_anywhere(outside), _crossings(equations)
+    # Where the crossing of all dimensions is laid out, what people know of its sums follows from it.
+    laid = bool((open_ & finest).any())
+    crossed = np.flatnonzero(open_ & finest if laid else open_)
+    if not (rows.size or crossed.size) or (known.state == STATES.index("exact")).all():
         return known, None
     if case.policy.insiders == "none":
         return known, Inside(True, LEFT_ASIDE)
-    homes = outside.at[rows]
     entry = sensitive_entries(case, reader.audited)
-    secret = np.zeros(outside.equations.lower.size, bool)
+    secret = np.zeros(equations.lower.size, bool)
     secret[np.r_[outside.at[entry[entry >= 0]], outside.at[reader.may_be_small()]]] = True
-    facts = [Fact.nonzero(outside.equations.cell(int(at))) for at in homes]
     asked: dict[str, Any] = {"about": listed.about(), "sums": listed.sums(), "proofs": 0, **effort.searching()}
     asked["limits"] = Limits(case.policy.limits.width)
-    if _open_to_all(listed.told, facts, secret, asked):
+    homes, several = np.r_[outside.at[rows], crossed], len(listed.parts) > 1
+    if _open_to_all(listed.told, _not_zero(equations, homes), secret, asked):
         return known, Inside(True, NOBODY)
-    finest = _finest(outside.equations)[homes]
-    if asked["about"] or len(listed.parts) > 1 or int(finest.sum()) > MANY:
+    if several and crossed.size and (not laid or crossed.size > FEW):
+        # What cannot be judged of crossings is not claimed.
+        shown = _not_zero(equations, outside.at[rows])
+        if not shown or _open_to_all(listed.told, shown, secret, asked):
+            return known, Inside(True, BESIDES)
+    people = crossed if several else homes[finest[homes]]
+    if asked["about"] or (several and not laid) or people.size > (FEW if several else MANY):
         return not_judged(known, UNTRIED.format(homes.size))
-    homes, facts = homes[finest], [fact for fact, inner in zip(facts, finest, strict=True) if inner]
-    people = [
-        Attacker(f"somebody in {outside.equations.describe(int(at))}", knows=(fact,))
-        for at, fact in zip(homes, facts, strict=True)
+    if crossed.size:
+        people = _may_hold_somebody(listed.told, equations, people, asked)
+    facts = _not_zero(equations, people)
+    attackers = [
+        Attacker(f"somebody in {equations.describe(int(at))}", knows=(fact,))
+        for at, fact in zip(people, facts, strict=True)
     ]
-    tried = run_audit(listed.told, attackers=people, **asked)
-    learned = secret[tried.findings.at] & _of_others(tried.findings, homes)
+    tried = run_audit(listed.told, attackers=attackers, **asked)
+    learned = secret[tried.findings.at] & _of_others(tried.findings, people)
     told, inside = known_to_some(case, known, tried, learned, named=True)
     return told, inside if inside.cells else _rivals(tried, learned)
+
+
+def _not_zero(equations: Equations, at: IntArray) -> list[Fact]:
+    """Return what people know who are counted at positions."""
+    return [Fact.nonzero(equations.cell(int(i))) for i in at]
+
+
+def _may_hold_somebody(release: Release, equations: Equations, at: IntArray, asked: dict[str, Any]) -> IntArray:
+    """Return the crossings, among some that no table shows, in which somebody may be as far as readers can see."""
+    leaves = {axis.name: tuple(axis.nodes[leaf] for leaf in axis.leaves) for axis in equations.space.axes}
+    found = run_audit(release, **{**asked, "about": leaves}).findings
+    there = found.equations.positions[found.at[(found.at < found.equations.positions.size) & (found.upper >= 1)]]
+    return at[np.isin(equations.positions[at], there)]
 
 
 def _may_be_anywhere(outside: Findings) -> IntArray:
@@ -88,6 +119,16 @@ def _may_be_anywhere(outside: Findings) -> IntArray:
         tied[equations.columns[stated[row_of(equations.starts)]]] = True
     tied[equations.positions.size :] = False
     return np.flatnonzero((outside.who == 0) & ~(outside.lower >= 1) & (outside.upper >= 1) & tied[outside.at])
+
+
+def _crossings(equations: Equations) -> BoolArray:
+    """Say which positions may be 0, and cross dimensions that no table crosses."""
+    found = unshown(equations) & (equations.lower < 1)
+    codes = equations.space.grid.decode(equations.positions)
+    for part in equations.parts:
+        other = [code > 0 for name, code in zip(equations.space.names, codes, strict=True) if name not in part.names]
+        found[: equations.positions.size] &= np.logical_or.reduce([codes[0] < 0, *other])
+    return found
 
 
 def _open_to_all(release: Release, facts: list[Fact], secret: BoolArray, asked: dict[str, Any]) -> bool:

@@ -37,7 +37,7 @@ from discreet.reading.original import open_originals
 from discreet.reading.reading import Reading
 from discreet.rules.rule_texts import EXAMPLES
 from discreet.table.attacker import Attacker, Contribution, Fact
-from discreet.table.crossing_parts import UNPLACED, unplaced
+from discreet.table.crossing_parts import UNPLACED, unplaced, unshown
 from discreet.table.floors import at_least
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
@@ -120,8 +120,10 @@ def safe_against(pattern: Pattern) -> str:
     cells = pattern.problem.cells
     if _beyond_judgement(pattern):
         return f"The audit finds it safe against outsiders only: {UNPLACED}."
-    # A respondent counted in a cell knows that it is not 0, which is news where zeros may be hidden.
-    news = any(contributes(table) for table in cells.tables) or bool((cells.lower[pattern.positions] < 1).any())
+    # A respondent counted in a cell knows that it is not 0, which is news where zeros may be hidden, and of crossings
+    # that no table shows.
+    zero, crossed = (cells.lower[pattern.positions] < 1).any(), unshown(cells.equations).any()
+    news = any(contributes(table) for table in cells.tables) or bool(pattern.positions.any() and (zero or crossed))
     if many or not news:
         return said
     return f"{said} What respondents work out with their own contributions was not judged."

@@ -15,6 +15,7 @@ from discreet.programme.crossings import Cluster, Crossing, TableFamily
 from discreet.programme.plan_model import Programme, RecordsPart, as_list
 from discreet.programme.projections import cut_axis, of_response, part_axis, projected, subsets
 from discreet.programme.stacking import AMOUNT, INDICATOR, WHO, prepared, stacked
+from discreet.programme.unstated_equations import refuse_unstated_equations
 from discreet.programme.unstated_nesting import refuse_unstated
 from discreet.protect.base import Originals
 from discreet.protect.cell_key.keys import KeyedTable, with_record_keys
@@ -227,6 +228,8 @@ class RecordsOfPlan:
         names = dict.fromkeys(name for one in every for name in one.dimensions)
         refuse_unstated(self.source, {name: self._dimension(name) for name in names}, every, self.said.contributor)
         ties, weights = self.plan.indicators, self.plan.weights
+        column = self._dimension(next(iter(names))).columns[-1]
+        refuse_unstated_equations(self.source, column, every, ties, weights)
         together: dict[tuple[bool, str | None], list[Cluster]] = {}
         for one in every:
             if not ties.tied(one.variable):

@@ -161,6 +161,11 @@ class Steady:
         for key, value in self._labelled():
             cell, was_open = dict(key), None if self.before is None else self.before.is_open(key)
             state = states.get(key)
+            if state == "closed" and value == 0:
+                raise RequestError(
+                    f"frozen: cell {cell} of {self.cells.cluster.name!r} is 0, and zeros are published; take it out of "
+                    "the freeze"
+                )
             if state is None and held and was_open is False:
                 state = "closed"
             if state is None and revision and was_open is not None:
@@ -271,6 +276,16 @@ class Steady:
             f"no safe pattern leaves all frozen cells as they are; {least} from the freeze are "
             f"{many(len(over), 'cell')}: {named}{more}"
         )
+
+
+def refuse_unkept(cells: Cells, said: PreviousPart | None, frozen: Sequence[FrozenPart], protection: str) -> None:
+    """Refuse what only suppression keeps, where a cluster is protected otherwise: frozen cells, and known growth."""
+    name, variable = cells.cluster.name, cells.cluster.variable
+    remedy = f"{name!r} is protected by {protection}; suppress it (protection = 'suppress'), or take this out"
+    if any(one.value in (None, variable) for one in frozen):
+        raise RequestError(f"frozen: only suppression keeps cells open or closed, and {remedy}")
+    if said is not None and said.growth is not None:
+        raise RequestError(f"previous.growth: only suppression protects against readers who know it, and {remedy}")
 
 
 def _within(method: AuditedSuppression, clock: Clock) -> AuditedSuppression:

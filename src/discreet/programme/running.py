@@ -44,7 +44,7 @@ from discreet.programme.finished import finished_clusters
 from discreet.programme.means import with_means
 from discreet.programme.originals import RecordsOfPlan
 from discreet.programme.outcome import ProgrammeOutcome
-from discreet.programme.periods import Before, Steady, outcomes_in, plan_in
+from discreet.programme.periods import Before, Steady, outcomes_in, plan_in, refuse_unkept
 from discreet.programme.plan_model import Programme
 
 COUNTED = ("", "count")
@@ -114,7 +114,9 @@ def _steady(plan: Programme, policy: Policy, tasks: Sequence[Task]) -> list[Task
     for task in tasks:
         magnitudes = bool(task.cells.judged.responses)
         first = next((one.name for one in policy.protections if one.suits(magnitudes)), "")
-        if (first if plan.protection == "propose" else plan.protection.partition(":")[0]) != "suppress":
+        name = first if plan.protection == "propose" else plan.protection.partition(":")[0]
+        if name != "suppress":
+            refuse_unkept(task.cells, plan.previous, plan.frozen, name)
             made.append(task)
             continue
         there = earlier.get(task.cells.cluster.variable)

@@ -20,6 +20,7 @@ from discreet.table.arrow_files import TextOptions, errors_of, read_arrow_rows
 from discreet.table.columns import coded_arrow
 from discreet.table.counts import Where, amounts_from_arrow
 from discreet.table.space import Space
+from discreet.table.units import refuse_split
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -94,6 +95,9 @@ class Contributions(Readable):
         who = arrow[respondent].cast(pa.string())
         if holding in names:
             group = pc.fill_null(arrow[holding].cast(pa.string()), "")
+            pairs = pa.table({"who": who, "group": group}).group_by(["who", "group"]).aggregate([])
+            listed = ((pair["who"], pair["group"] or None) for pair in pairs.to_pylist())
+            refuse_split("the contributions", respondent, holding, listed)
             who = pc.if_else(pc.equal(group, ""), who, group)
         units = coded_arrow(respondent, who, where)
         left = [name for name in names if name not in (respondent, value, holding)]

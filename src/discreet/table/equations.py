@@ -315,6 +315,9 @@ def equations_of(
     elif layout is None or not layout.serves(parts, about, asked):
         layout = lay_out(parts, about, asked)
     decimals = max(part.decimals for part in parts)
+    # Marks that say that values may be negative say it of all values.
+    told = [(kind.said[0] or 0) / 10**part.decimals for part in parts for kind in part.kinds]
+    least = min([least, *(one for one in told if one < 0)])
     # Values are integers of the last decimal: at least 0.5 of a count is at least 1, at most 3.5 is at most 3.
     ends = (
         math.ceil(whole_where_near(least * 10**decimals)),

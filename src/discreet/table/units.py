@@ -5,7 +5,7 @@ A respondent who is in several cells is one reader who knows about all of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, TypeVar
@@ -224,3 +224,31 @@ def respondents_of(
     unit, cell, records = (np.concatenate([getattr(p, name) for p in parts]) for name in ("unit", "cell", "records"))
     together = Respondents(whole.names, unit, cell, records, np.concatenate([p.amounts for p in parts], axis=1))
     return together.moved(cell)
+
+
+def refuse_split(shown: str, contributor: str, holding: str, pairs: Iterable[tuple[str | None, str | None]]) -> None:
+    """Refuse records in which a contributor is in two holdings, or in one in some of its records only.
+
+    A holding stands for its contributors. One that is in two would be two readers, each of whom knows a part of what it
+    knows itself.
+
+    Args:
+        shown: how messages name the records.
+        contributor: the column of contributors.
+        holding: the column of holdings.
+        pairs: a contributor and its holding, None for none; of each record, or of some that matter.
+
+    >>> refuse_split("firms.csv", "firm", "group", [("E", "g1"), ("F", "g1"), ("F", None)])
+    Traceback (most recent call last):
+    discreet.core.errors.DataError: firms.csv: contributor 'F' of column 'firm' is in holding 'g1' and in no holding \
+(column 'group'), so nobody would be judged with all that it knows; give all its records the same holding
+    """
+    held: dict[str | None, str | None] = {}
+    for who, group in pairs:
+        if (other := held.setdefault(who, group)) != group:
+            known = sorted(name for name in (other, group) if name is not None)
+            said = [*(f"holding {name!r}" for name in known), *(["no holding"] if len(known) < 2 else [])]
+            raise DataError(
+                f"{shown}: contributor {who!r} of column {contributor!r} is in {' and in '.join(said)} (column "
+                f"{holding!r}), so nobody would be judged with all that it knows; give all its records the same holding"
+            )

@@ -199,6 +199,8 @@ def test_negative_values() -> None:
     ]
     table = firms(rows)
     found = dc.suppress(table, Threshold(2, safety_range=50), least=-1000, insiders="singletons")
-    cell = dc.audit(found.release, least=-1000).cell(branch="a", size="s")
-    assert cell.lower <= -15
-    assert cell.upper >= -5
+    # The marks say it themselves.
+    for result in (dc.audit(found.release, least=-1000), dc.audit(found.release)):
+        cell = result.cell(branch="a", size="s")
+        assert cell.lower <= -15
+        assert cell.upper >= -5

@@ -52,6 +52,12 @@ class Wish:
         for name, number in {**given, "cost": self.cost or 0.0}.items():
             if not number >= 0:
                 raise RequestError(f"the {name} of cell {dict(self.cell)} is {number}; give 0 or more")
+        if any(given.values()) and self.status != "suppress":
+            said = "no status" if self.status is None else f"the status {self.status!r}"
+            raise RequestError(
+                f"cell {dict(self.cell)} has protection levels and {said}; levels are those of a cell that must be "
+                "suppressed: give it the status 'suppress', or take the levels out"
+            )
 
 
 class Primary(NamedTuple):

@@ -275,7 +275,8 @@ def marked(method: Suppression, pattern: Pattern) -> Protected:
     cells, figures = pattern.problem.cells, []
     for table, place in zip(cells.tables, cells.places, strict=True):
         decimals = units_of(table, method.response)[1]
-        floor = max(math.ceil(method.least * 10**decimals), int(method.above_zero)) if method.least >= 0 else None
+        least = math.ceil(method.least * 10**decimals)
+        floor = max(least, int(method.above_zero)) if least >= 0 else least
         hidden, mark, name = pattern.positions[place], Marked(least=floor), name_of(table, cells.tables)
         figures.append(Figures.of_tabulation(table, response=method.response, hidden=hidden, mark=mark, name=name))
     if method.statistics:

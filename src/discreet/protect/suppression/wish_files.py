@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from discreet.core.errors import DataError, RequestError
-from discreet.protect.suppression.primary import Wish
+from discreet.protect.suppression.primary import Status, Wish
 from discreet.table.arrow_files import read_arrow
 from discreet.table.axis import Axis
 from discreet.tabulation.argus_tab import TabularFile
@@ -79,13 +79,17 @@ def _from_hst(file: Path, axes: Sequence[Axis], encoding: str) -> tuple[Wish, ..
                 "pl with two levels (s, safe whatever the rules say, is not taken: leave the cell out, or publish it)"
             )
         wish = told.get(codes) or Wish(dict(zip(names, codes, strict=True)))
-        if word in ("u", "p"):
-            told[codes] = replace(wish, status="suppress" if word == "u" else "publish")
-        elif word == "c":
+        if word == "c":
             told[codes] = replace(wish, cost=_number(numbers[0], file, where))
-        else:
-            lower, upper = (_number(text, file, where) for text in numbers)
-            told[codes] = replace(wish, status="suppress", lower=lower, upper=upper)
+            continue
+        status: Status = "publish" if word == "p" else "suppress"
+        if wish.status not in (None, status):
+            raise DataError(
+                f"{file}: {where} is {line!r}, but a line before it says that the cell must be "
+                f"{'published' if word != 'p' else 'suppressed'}; take one of the two out"
+            )
+        lower, upper = (_number(text, file, where) for text in numbers) if numbers else (wish.lower, wish.upper)
+        told[codes] = replace(wish, status=status, lower=lower, upper=upper)
     return tuple(told.values())
 
 

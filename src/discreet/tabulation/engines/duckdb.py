@@ -15,10 +15,11 @@ from discreet.core.errors import DataError, RequestError
 from discreet.core.files import ScratchFolder
 from discreet.core.parallel import available_cores
 from discreet.table.counts import numpy_from_arrow
+from discreet.table.units import refuse_split
 from discreet.tabulation.engine import MOST, EngineSession, Run
 from discreet.tabulation.engines.duckdb_input import WHOLE, literal, open_input, quoted, text_of, unreadable
 from discreet.tabulation.engines.duckdb_sql import Sql
-from discreet.tabulation.engines.sql import LEVELS, Margin, carriers, code_map, kept
+from discreet.tabulation.engines.sql import LEVELS, Margin, carriers, code_map, kept, split_holdings
 from discreet.tabulation.plan import Key, Plan
 from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import TableSpec
@@ -122,6 +123,11 @@ class DuckDbSession(EngineSession):
             if self._one(f"SELECT count(*) FROM src WHERE {empty}")[0]:
                 place = self._place(empty)
                 raise DataError(f"{place}: contributor {spec.contributor!r} is empty; say whose record it is")
+            if spec.holding is not None:
+                own, held = f"CAST({own} AS VARCHAR)", text_of(quoted(spec.holding))
+                query = split_holdings(own, held, f"(SELECT * FROM src{self._where})")
+                split = self._ask(lambda: self.connection.execute(query).fetchall())
+                refuse_split(self.source.shown, spec.contributor, spec.holding, split)
         return negative
 
     def _margins(self) -> tuple[Margin, ...]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError
+from discreet.table.units import refuse_split
 from discreet.tabulation.blanks_around import refuse_padded, units
 from discreet.tabulation.engine import EngineSession, Run, check_columns
 from discreet.tabulation.engines.sql import SqlTerm, file_columns, levels
@@ -46,6 +47,9 @@ class ReferenceSession(EngineSession):
         kept = [row for row in listed if spec.missing != "drop" or not self._missing(row)]
         self.dropped = len(listed) - len(kept)
         self.rows = [self._plain(number, row) for number, row in enumerate(kept)]
+        if spec.contributor is not None and spec.holding is not None:
+            pairs = ((text(row[spec.contributor]), text(row[spec.holding])) for row in kept)
+            refuse_split(source.shown, spec.contributor, spec.holding, pairs)
 
     def _missing(self, row: dict[str, object]) -> bool:
         for dimension in self.spec.dimensions:

@@ -16,6 +16,7 @@ from uuid import uuid4
 from discreet.core.errors import DataError, RequestError
 from discreet.table.arrow_files import BLANKS
 from discreet.table.counts import numpy_from_arrow
+from discreet.table.units import refuse_split
 from discreet.tabulation.blanks_around import refuse_padded, units
 from discreet.tabulation.engine import MOST, EngineSession, Run, check_types
 from discreet.tabulation.engines.sql import (
@@ -32,6 +33,7 @@ from discreet.tabulation.engines.sql import (
     levels,
     same_codes,
     separated,
+    split_holdings,
     with_point,
 )
 from discreet.tabulation.plan import Key, Plan
@@ -169,6 +171,10 @@ class SparkTabulation(EngineSession):
             raise DataError(
                 f"{shown}: contributor {spec.contributor!r} is empty in {nameless:,} records; say whose they are"
             )
+        if spec.contributor is not None and spec.holding is not None:
+            held = "CASE WHEN kh LIKE 'h%' THEN substring(kh, 2) END"
+            split = split_holdings("substring(kc, 2)", held, self._name("r"))
+            refuse_split(shown, spec.contributor, spec.holding, self._sql(split).collect())
 
     # --- the interface ------------------------------------------------------------------------------------
 

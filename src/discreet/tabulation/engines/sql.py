@@ -205,3 +205,10 @@ def kept(
             conditions += [f"coalesce({code(i, j)} NOT IN ({lost}), true)" for j in range(len(dimension.columns))]
     conditions += [f"{given(k)} IS NOT NULL" for k in range(len(spec.magnitudes))]
     return " AND ".join(f"({condition})" for condition in conditions)
+
+
+def split_holdings(contributor: str, holding: str, rows: str) -> str:
+    """Return the query for the holdings of a contributor with several, NULL for none; it finds nothing if none has."""
+    several = f"min({holding}) < max({holding}) OR (count({holding}) > 0 AND count({holding}) < count(*))"
+    first = f"SELECT min(who) FROM (SELECT {contributor} AS who FROM {rows} GROUP BY {contributor} HAVING {several})"
+    return f"SELECT DISTINCT {contributor}, {holding} FROM {rows} WHERE {contributor} = ({first})"
