@@ -12,6 +12,7 @@ from tests.cli.running import run
 
 import discreet as dc
 from discreet.core.errors import both_shown
+from discreet.table.attacker import Contribution
 
 HIDDEN = "area,sex,count\nN,m,x\nN,f,5\nS,m,7\nS,f,x\nN,Total,8\nS,Total,12\nTotal,m,10\nTotal,f,10\nTotal,Total,20\n"
 TABLE = dc.Table.from_array([[8, 1, 4], [3, 12, 4]], {"area": ["north", "south"], "group": ["a", "b", "c"]})
@@ -91,3 +92,12 @@ def test_models_and_single_people_are_told_in_words() -> None:
     assert "drawn from the log-linear model" in dc.estimate(sample, 500, draws=2, seed=1).sentence
     assert "drawn from the Pólya urn model" in dc.estimate(sample, 500, model="polya", draws=2, seed=1).sentence
     assert dc.population_uniques(sample, 500).sentence.startswith("1 of 32 people sampled is alone in their cell")
+
+
+def test_attackers_are_named_where_there_are_others_than_outsiders() -> None:
+    release = dc.protect.random_rounding(TABLE, base=3, seed=2**100)
+    assert dc.audit(release).table(3)[0][-2:] == ["DR before", "verdict"]
+    insider = dc.Attacker("neighbour", (Contribution({"area": "north", "group": "a"}, 1),))
+    found = dc.audit(release, attackers=[insider]).table(3)
+    assert found[0][-2:] == ["attacker", "verdict"]
+    assert len({len(row) for row in found}) == 1

@@ -251,8 +251,11 @@ class Audit(Readable):
         return csv_text([*names, *fields], rows)
 
     def table(self, n: int) -> list[list[str]]:
-        """Return a header and the n worst figures as rows of text."""
-        return [list(HEADER), *(cell.row() for cell in self.worst(n))]
+        """Return a header and the n worst figures as rows of text; attackers are named unless all are outsiders."""
+        rows = [list(HEADER), *(cell.row() for cell in self.worst(n))]
+        if set(self.findings.attackers) <= {"outsider"}:
+            rows = [[text for name, text in zip(HEADER, row, strict=True) if name != "attacker"] for row in rows]
+        return rows
 
     def __str__(self) -> str:
         """Return the verdict, the worst figures, and proofs."""
