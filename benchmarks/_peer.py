@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import resource
 import subprocess
 import sys
 import tempfile
@@ -19,9 +20,11 @@ import numpy as np
 from discreet.core.numerics import IntArray
 from instances import BoolArray, Instance, generate
 
-SETTINGS = {"MOD": "MOD(1)", "OPT": "OPT(1,10)", "OPT above 0": "OPT(1,10)"}
+SETTINGS = {"MOD": "MOD(1)", "MOD to its end": "MOD(1)", "OPT": "OPT(1,10)", "OPT above 0": "OPT(1,10)"}
 """Modular and optimal suppression at its own defaults; the latter is given ten minutes. Its solver can be told that
 counts which are not 0 are known to be 1 or more."""
+LOADING = 5
+"""CPU seconds for loading it and for its table, which its limit does not count."""
 SENSITIVE = "FREQ(4,30)"
 """Counts below 4 are sensitive."""
 
@@ -154,14 +157,22 @@ def ask(instance: Instance, suppress: str, rule: str = SENSITIVE) -> Answer:
     return Answer(result.engine, rows, np.ravel_multi_index(tuple(codes), shape), shape)
 
 
-def apart(name: str, how: str, limit: float) -> tuple[float, BoolArray] | None:
-    """Let it suppress in a process of its own: CPU seconds of that step, and what it hides; None if that fails."""
+def apart(name: str, how: str, limit: int | None) -> tuple[float, BoolArray] | None:
+    """Let it suppress in a process of its own: CPU seconds of that step, and what it hides; None if that fails.
+
+    It is ended after as many CPU seconds as the limit says, if there is one, beside those for loading it.
+    """
+
+    def capped() -> None:
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_CPU, (limit + LOADING, limit + LOADING))
+
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out.pickle"
         try:
             command = [sys.executable, __file__, name, how, str(out)]
-            subprocess.run(command, check=True, capture_output=True, timeout=limit)
-        except (subprocess.TimeoutExpired, subprocess.CalledProcessError):
+            subprocess.run(command, check=True, capture_output=True, preexec_fn=capped)
+        except subprocess.CalledProcessError:
             return None
         with out.open("rb") as file:
             seconds, hidden = pickle.load(file)

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,10 +17,14 @@ from tests.protect.suppression.oracle import counts, is_safe, small_case, stated
 import discreet as dc
 from discreet.core.clock import Clock
 from discreet.core.errors import DataError, InfeasibleError, RequestError
+from discreet.core.numerics import IntArray
 from discreet.decide.protections import make_method
 from discreet.evaluate.audited_suppression import AuditedSuppression, Suppressed, UnsafeError, certify
 from discreet.protect import METHODS, Suppression, Wish
+from discreet.protect.suppression import fast as fast_search
+from discreet.protect.suppression.insider_knowledge import NOBODY
 from discreet.protect.suppression.pattern import Pattern
+from discreet.protect.suppression.problem import Problem
 from discreet.rules import PPercent, Threshold
 from discreet.table.attacker import Attacker, Fact
 from discreet.table.tabulation import Tabulation
@@ -48,6 +53,33 @@ def proved_once() -> tuple[Suppressed, list[tuple[int, int, str]]]:
         large(3), Threshold(4), levels=(1, 1), method="optimal", progress=lambda *state: told.append(state)
     )
     return found, told
+
+
+def owed(problem: Problem, cell: int) -> int:
+    """Add up, over the sums in which a cell is the only hidden one, the price of the cheapest other."""
+    on, total = problem.on, 0
+    for equation in on.rows[on.begins[cell] : on.begins[cell + 1]]:
+        others = [int(c) for c in on.columns[on.starts[equation] : on.starts[equation + 1]] if c != cell]
+        if others and not any(problem.always[c] for c in others):
+            total += min(int(on.price[c]) for c in others)
+    return total
+
+
+def test_every_demand_is_searched_for_once_and_those_that_owe_most_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem, asked, meet = marked_once().pattern.problem, [], fast_search.meet
+
+    def noted(order: IntArray, *rest: Any) -> Any:
+        asked.extend(order.tolist())
+        return meet(order, *rest)
+
+    monkeypatch.setattr(fast_search, "meet", noted)
+    search = fast_search.FastSearch(problem, NOBODY)
+    search.ask_outsider()
+    search.meet()
+    assert sorted(asked) == list(range(len(search.cell)))
+    owing = [owed(problem, search.cell[q]) for q in asked]
+    assert len(set(owing)) > 2
+    assert owing == sorted(owing, reverse=True)
 
 
 def test_it_is_registered_and_released_through_its_audit_only() -> None:

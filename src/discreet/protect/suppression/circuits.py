@@ -226,12 +226,14 @@ def _pivot(tableau: CircuitTableau, at: Extent, leaving: int, entering: int, tar
             filled[count] = c
             count += 1
     row[STEEP, leaving] = steep
+    # Cut once: machine code counts who refers to an array with every cut, and rows are many.
+    places = filled[:count]
     for i in range(at.rows):
         f = T[i, entering]
         if i != leaving and f != 0.0:
             row[LEVEL, i] -= f * step_by
             T[i, entering] = 0.0
-            row[STEEP, i] = max(row[STEEP, i] - f * f + _subtract(T, i, f, leaving, filled[:count]), 1.0)
+            row[STEEP, i] = max(row[STEEP, i] - f * f + _subtract(T, i, f, leaving, places), 1.0)
             effort += count
     for k in range(count):
         column[SLOPE, filled[k]] -= q * T[leaving, filled[k]]

@@ -19,7 +19,7 @@ from discreet.core.progress import Progress
 from discreet.core.sparse import distinct_rows, row_of, starts_of
 from discreet.protect.suppression.circuits import workspace
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, by_class
-from discreet.protect.suppression.meeting import LOOK, CircuitSearch, DemandColumns, HeldCircuits, keep, meet, reserve
+from discreet.protect.suppression.meeting import CircuitSearch, DemandColumns, HeldCircuits, keep, meet, reserve
 from discreet.protect.suppression.pattern import Circuit, Pattern
 from discreet.protect.suppression.problem import Problem
 
@@ -140,8 +140,7 @@ class Demanded:
     def can_be_met(self, cost: FloatArray, demands: Sequence[Sequence[int]] | None = None) -> BoolArray:
         """Say for which demands a search finds a circuit at given costs."""
         search, none = self.search(cost, demands), np.zeros(0, np.int64)
-        alone = meet(np.arange(search.asked.cell.size), (none, none), LOOK, search, self.pool, self.end)[2]
-        met: BoolArray = np.isfinite(alone)
+        met: BoolArray = meet(np.arange(search.asked.cell.size), (none, none), False, search, self.pool, self.end)[2]
         return met
 
     def ask(self, cell: int, size: int, way: int, attacker: int) -> None:

@@ -31,8 +31,6 @@ HASTE = 30.0
 WIDER = 8.0
 """By how much the largest price tried grows: few steps for expensive circuits, small tableaus for cheap ones. 2 and 64
 give the same costs on t2d_100 and t2d_1k, in 1.2 to 1.3 and 1.0 to 1.1 times the time."""
-LOOK, FREE, ALL = 0, 1, 2
-"""Which circuits are kept once they are found: none, those of hidden cells alone, or all."""
 
 
 class DemandColumns(NamedTuple):
@@ -293,37 +291,30 @@ def share(
 def meet(
     order: IntArray,
     by_cell: tuple[IntArray, IntArray],
-    kept: int,
+    kept: bool,
     search: CircuitSearch,
     pool: IntArray,
     end: int,
     patience: float = EFFORT,
-) -> tuple[IntArray, int, FloatArray]:
-    """Look for the cheapest circuits of demands that have none, and keep as many as ``kept`` says (LOOK, FREE, ALL).
+) -> tuple[IntArray, int, BoolArray]:
+    """Look for the cheapest circuits of demands that have none, and keep them if they are to be ``kept``.
 
     One search for a circuit that moves a large amount changes no more of a tableau than its ``patience`` says. Returns
-    the pool and what each demand costs alone, infinite where no circuit was found. Cells of circuits that are kept are
-    suppressed.
+    the pool, and for which demands there is a circuit. Cells of circuits that are kept are suppressed.
     """
     held, work = search.held, search.work
-    alone = np.zeros(order.size)
+    met = np.ones(order.size, np.bool_)
     for i in range(order.size):
         q = order[i]
-        if kept != LOOK and held.where[q, 1] > 0:
+        if kept and held.where[q, 1] > 0:
             continue
         outcome, count = settle(q, np.inf, search, TRIES, EFFORT if search.asked.size[q] < PARTS else patience)
-        if outcome != FOUND:
-            alone[i] = np.inf
-            continue
-        free = True
-        for k in range(count):
-            alone[i] += held.cost[work.found[k]]
-            free = free and held.hidden[work.found[k]]
-        if kept == LOOK or (kept == FREE and not free):
+        met[i] = outcome == FOUND
+        if outcome != FOUND or not kept:
             continue
         for k in range(count):
             j = work.found[k]
             if not held.hidden[j]:
                 held.hidden[j], held.cost[j] = True, search.on.slight[j]
         pool, end = share(q, count, by_cell, search, pool, end)
-    return pool, end, alone
+    return pool, end, met
