@@ -180,7 +180,7 @@ class LiftedSearch(FastSearch):
         down, up = (on.least, on.least) if way == BOTH else (on.down, on.up) if way == UP else (on.up, on.down)
         asked = [[cell], [self.size[q]], [way], [self.attacker[q]]]
         # Programs of the crossings inside of the cells that move are small; those of others beside them need not be.
-        for most, grow in ((0, False), (WIDE, False), (0, True), (self.problem.size, False)):
+        for most, grow in ((0, False), (WIDE, False), (0, True)):
             cost = shown.costs()
             for number in range(TRIES):
                 outcome, count = settle(0, np.inf, shown.search(cost, asked))
