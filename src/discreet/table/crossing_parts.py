@@ -49,10 +49,10 @@ class Placed:
         sorts, each, sizes = [], [], []
         for axis, code in zip(space.axes, codes, strict=True):
             every = np.arange(len(axis.nodes))
-            sort = np.where((every == 0) | np.isin(every, axis.leaves), np.minimum(every, 1), every + 1)
+            sort_of = np.where((every == 0) | np.isin(every, axis.leaves), np.minimum(every, 1), every + 1)
             occurs = np.bincount(code, minlength=every.size) > 0
-            kinds, number = np.unique(np.where(occurs, sort, 0), return_inverse=True)
-            sorts.append(sort[code])
+            kinds, number = np.unique(np.where(occurs, sort_of, 0), return_inverse=True)
+            sorts.append(sort_of[code])
             each.append(number[code])
             sizes.append(kinds.size)
         crossed = Grid(tuple(sizes)).encode(each)

@@ -38,7 +38,8 @@ TRIES = 24
 """How often another circuit is looked for if crossings leave no room for one."""
 WIDE = 5_000
 """Up to so many crossings beside those inside of the cells that move, programs of all of them are small: 16,770 took 5
-seconds or did not end. Before larger ones are solved, circuits of larger cells are tried, whose crossings have room."""
+seconds or did not end. In place of larger ones, circuits of larger cells are tried, whose crossings have room, and then
+one among all cells, which takes less than a second."""
 Moves: TypeAlias = tuple[IntArray, IntArray]
 """A circuit: the classes that move, and by how much."""
 
@@ -180,7 +181,7 @@ class LiftedSearch(FastSearch):
         down, up = (on.least, on.least) if way == BOTH else (on.down, on.up) if way == UP else (on.up, on.down)
         asked = [[cell], [self.size[q]], [way], [self.attacker[q]]]
         # Programs of the crossings inside of the cells that move are small; those of others beside them need not be.
-        for most, grow in ((0, False), (WIDE, False), (0, True), (self.problem.size, False)):
+        for most, grow in ((0, False), (WIDE, False), (0, True)):
             cost = shown.costs()
             for number in range(TRIES):
                 outcome, count = settle(0, np.inf, shown.search(cost, asked))
