@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 import numpy as np
 
 from discreet.auditing.audit_result import Audit
+from discreet.auditing.common_step import common_step, equations_in, judge_in, knowledge_in, told_in_steps
 from discreet.auditing.counted_sums import with_sums_of_nobody
 from discreet.auditing.findings import RANK, Verdict, joined
 from discreet.auditing.judging import Judge, Sheet
@@ -216,7 +217,30 @@ def audit(
     found = _result(sheets, judge, published, terms.proofs, criterion, "; ".join(filter(None, told)))
     again = partial(audit, **{**same, "time_limit": judge.clock.left, "proofs": 0})
     whole = not crossing and not sums and reach.sensitive is None and limits.levels is None and not terms.verdict_only
-    return found if found.verdict != "safe" else _asked_further(found, releases, equations if whole else None, again)
+    if found.verdict == "safe":
+        found = _asked_further(found, releases, equations if whole else None, again)
+    step = common_step(published) if found.verdict == "safe" else 1
+    return found if step == 1 else _in_steps(step, found, judge, (everybody, inside), known, targets)
+
+
+def _in_steps(
+    step: int, found: Audit, judge: Judge, every: tuple[Equations, Equations], known: list[Knowledge], targets: IntArray
+) -> Audit:
+    """Return a safe audit, or an incomplete one if a reader who counts in steps knows something too closely."""
+    everybody, inside = (equations_in(step, one) for one in every)
+    stepping = judge_in(step, judge)
+    try:
+        told = _sheets(stepping, everybody, inside, knowledge_in(step, known), targets, (), False, lambda: None)
+    except (DataError, InfeasibleError):
+        return found  # some hidden amount is no multiple
+    findings = joined([sheet.findings for sheet in told])
+    note = told_in_steps(step, findings, everybody.decimals)
+    if not note:
+        return found
+    size, mine = everybody.lower.size, found.findings
+    wrong = (findings.who * size + findings.at)[findings.rank != RANK["safe"]]
+    open_ = replace(mine, finished=mine.finished & ~np.isin(mine.who * size + mine.at, wrong))
+    return replace(found, verdict="incomplete", findings=open_, note="; ".join(filter(None, [found.note, note])))
 
 
 def _sheets(

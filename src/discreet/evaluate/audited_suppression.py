@@ -223,7 +223,7 @@ def certify(
         if all(incomplete for _, incomplete in wrong):
             clock.refuse_late("a pattern was found, but not audited")
         kind = LimitError if all(incomplete for _, incomplete in wrong) else UnsafeError
-        said = "; ".join(text for text, _ in wrong[:3])
+        said = "; ".join(filter(None, [*(text for text, _ in wrong[:3]), found.note]))
         raise kind(
             f"the audit does not find the pattern safe ({said}); nothing is returned. Ask for other levels or costs, "
             "or for fewer tables at once"

@@ -1,0 +1,108 @@
+"""Amounts that all are multiples of one step: what a reader works out who takes the hidden ones for multiples too.
+
+Amounts in thousands that are written out are multiples of 1,000; weighted counts of a simple random sample are
+multiples of the one weight. Two hidden amounts above 0 that add up to two steps are one step each, though their
+feasibility interval holds many values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from discreet.auditing.findings import RANK, Findings
+from discreet.auditing.judging import Judge
+from discreet.auditing.knowledge import Knowledge
+from discreet.auditing.limits import Reach
+from discreet.core.numerics import IntArray
+from discreet.core.text import decimal_text
+from discreet.table.equations import Equations
+from discreet.table.figures import Figures
+from discreet.table.kinds import EXACT, UNBOUNDED
+
+CHANCE = 1_000
+"""Values are multiples of a step by design if chance makes them so less than once in so many tables."""
+IN_STEPS = (
+    "all amounts shown are multiples of {0}, and to a reader who takes the hidden ones for multiples too {1} is {2}; "
+    "give amounts or weights in units of {0}, and multiply what is published"
+)
+
+
+def common_step(parts: Sequence[Figures]) -> int:
+    """Return the step of which all amounts shown are multiples, in units of the last decimal; 1 if there is none.
+
+    Counts are in steps of 1 by what they are. Few values may have a common divisor by chance.
+
+    >>> amounts = Figures.from_array([2000, 5000, 9000, 16000], {"x": ["a", "b", "c", "Total"]}, figure="turnover")
+    >>> common_step([amounts])
+    1000
+    """
+    if any(part.figure == "count" or part.measure or part.statistics for part in parts):
+        return 1
+    decimals = max(part.decimals for part in parts)
+    shown = [part.values[part.where(lambda kind: kind == EXACT)] * 10 ** (decimals - part.decimals) for part in parts]
+    distinct = np.unique(np.abs(np.concatenate(shown)))
+    distinct = distinct[distinct > 0]
+    step = int(np.gcd.reduce(distinct)) if distinct.size else 1
+    return step if distinct.size * math.log(step) >= math.log(CHANCE) else 1
+
+
+def equations_in(step: int, equations: Equations) -> Equations:
+    """Return equations whose values count steps."""
+    return replace(
+        equations, lower=_least(equations.lower, step), upper=_most(equations.upper, step), inequalities=None
+    )
+
+
+def knowledge_in(step: int, known: Sequence[Knowledge]) -> list[Knowledge]:
+    """Return what attackers know, in steps."""
+    return [
+        replace(
+            one,
+            low=_least(one.low, step),
+            high=_most(one.high, step),
+            own=np.where(one.own < 0, one.own, -(-one.own // step)),
+            rival=one.rival / step,
+        )
+        for one in known
+    ]
+
+
+def judge_in(step: int, judge: Judge) -> Judge:
+    """Return a judge of values that count steps, all of them equally likely."""
+    reach = judge.reach
+    levels = Reach(reach.low / step, reach.high / step, reach.sliding / step, reach.sensitive, reach.unseen)
+    width = None if judge.limits.width is None else judge.limits.width / step
+    return replace(
+        judge,
+        equations=equations_in(step, judge.equations),
+        limits=replace(judge.limits, width=width),
+        reach=levels,
+        law="interval",
+        fitting=None,
+    )
+
+
+def told_in_steps(step: int, findings: Findings, decimals: int) -> str:
+    """Return what a reader who counts in steps knows too closely; nothing if that is nothing."""
+    if not (findings.rank != RANK["safe"]).any():
+        return ""
+    worst = int(findings.order[0])
+    ends = [f"{end * step:,.10g}" for end in (findings.lower[worst], findings.upper[worst])]
+    name = findings.equations.describe(int(findings.at[worst]))
+    return IN_STEPS.format(decimal_text(step, decimals), name, ends[0] if ends[0] == ends[1] else " to ".join(ends))
+
+
+def _least(values: IntArray, step: int) -> IntArray:
+    """Return lower ends in steps, rounded up; ends that are open stay open."""
+    found: IntArray = np.where(np.abs(values) >= UNBOUNDED, values, -(-values // step))
+    return found
+
+
+def _most(values: IntArray, step: int) -> IntArray:
+    """Return upper ends in steps, rounded down; ends that are open stay open."""
+    found: IntArray = np.where(np.abs(values) >= UNBOUNDED, values, values // step)
+    return found

@@ -1,0 +1,96 @@
+"""Amounts in steps: a reader who takes hidden amounts for multiples of the step of all others is not told "safe"."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import discreet as dc
+from discreet.auditing.common_step import common_step
+from discreet.core.errors import DiscreetError
+from discreet.table.figures import Figures
+from discreet.table.kinds import Kind
+
+ROWS, COLUMNS = ["a", "b", "c", "Total"], ["x", "y", "z", "Total"]
+
+
+def table(seed: int, step: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return amounts with their margins, in steps, and which inner ones are hidden."""
+    draw = np.random.default_rng(seed)
+    inner = draw.integers(1, 4, (3, 3))
+    whole = np.zeros((4, 4), np.int64)
+    whole[:3, :3] = inner
+    whole[3, :3], whole[:3, 3], whole[3, 3] = inner.sum(0), inner.sum(1), inner.sum()
+    hidden = np.zeros((4, 4), bool)
+    hidden.flat[draw.choice([0, 1, 2, 4, 5, 6, 8, 9, 10], 4, replace=False)] = True
+    return whole * step, hidden
+
+
+def published(amounts: np.ndarray, hidden: np.ndarray, figure: str = "turnover") -> Figures:
+    cells = [
+        [None if gone else int(v) for v, gone in zip(*row, strict=True)] for row in zip(amounts, hidden, strict=True)
+    ]
+    return Figures.from_array(cells, {"row": ROWS, "column": COLUMNS}, mark=Kind("suppressed", least=1), figure=figure)
+
+
+def possible(amounts: np.ndarray, hidden: np.ndarray, step: int) -> list[set[int]]:
+    """Enumerate all multiples of the step that fit, for every hidden amount."""
+    places = [tuple(place) for place in np.argwhere(hidden)]
+    found: list[set[int]] = [set() for _ in places]
+    most = amounts[3, 3] // step
+    for values in itertools.product(range(1, min(most, 9) + 1), repeat=len(places)):
+        tried = amounts[:3, :3].copy()
+        for place, value in zip(places, values, strict=True):
+            tried[place] = value * step
+        if (tried.sum(0) == amounts[3, :3]).all() and (tried.sum(1) == amounts[:3, 3]).all():
+            for one, value in zip(found, values, strict=True):
+                one.add(value)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_safe_says_what_enumerating_multiples_says(seed: int) -> None:
+    step = (10, 25, 1000)[seed % 3]
+    amounts, hidden = table(seed, step)
+    found = dc.audit(published(amounts, hidden))
+    exact = any(len(values) == 1 for values in possible(amounts, hidden, step))
+    assert (found.verdict == "safe") == (not exact)
+
+
+def test_a_simple_random_sample_is_known_by_its_weight() -> None:
+    amounts = np.array([[10, 10, 90, 110], [10, 10, 80, 100], [20, 20, 170, 210]])
+    cells = [[None, None, None, 110], [None, None, None, 100], [None, None, 170, 210]]
+    labels = {"area": ["a", "b", "Total"], "age": ["x", "y", "z", "Total"]}
+    shown = Figures.from_array(cells, labels, mark=Kind("suppressed", least=1), figure="weighted")
+    found = dc.audit(shown)
+    assert found.verdict == "incomplete"
+    assert "multiples of 10" in found.note
+    assert "is 20" in found.note
+    records = {"area": [], "age": [], "person": [], "w": []}  # type: dict[str, list[object]]
+    for i, j in itertools.product(range(2), range(3)):
+        for _ in range(int(amounts[i, j]) // 10):
+            row = {"area": "ab"[i], "age": "xyz"[j], "person": f"p{len(records['w'])}", "w": 10}
+            for name, value in row.items():
+                records[name].append(value)
+    import pandas as pd
+
+    counted = dc.tabulate(pd.DataFrame(records), ["area", "age"], contributor="person", weight="w", estimates=True)
+    with pytest.raises(DiscreetError, match="multiples of 10"):
+        dc.suppress(counted, "threshold=2")
+
+
+def test_counts_and_few_values_have_no_step() -> None:
+    amounts, hidden = table(1, 2)
+    assert common_step([published(amounts, hidden)]) in (1, 2)
+    assert common_step([published(amounts, hidden, figure="count")]) == 1
+    assert common_step([Figures.from_array([20, 30], {"x": ["a", "b"]}, figure="turnover")]) == 1
+    assert common_step([Figures.from_array([7, 14, None], {"x": ["a", "b", "c"]}, figure="turnover")]) == 1
+
+
+def test_a_hidden_amount_that_is_no_multiple_leaves_the_verdict() -> None:
+    labels = {"row": ["a", "b", "c", "Total"], "column": ["x", "y", "Total"]}
+    shown = [[None, None, 100], [None, None, 300], [200, 400, 600], [500, 500, 1000]]
+    figures = Figures.from_array(shown, labels, mark=Kind("suppressed", least=1), figure="turnover")
+    assert dc.audit(figures).verdict == "safe", "two amounts above 0 that add up to one step are no multiples"
