@@ -218,3 +218,23 @@ def test_clusters_of_one_shape_are_drawn_once_and_many_names_are_slanted() -> No
         # What must not be released is seen beside what may.
         both = clusters_picture(clusters, {"output": "protect", "inputs": "withhold"})
         assert (both.count("<circle"), both.count("rotate(")) == (2 * crossed, 2 * slanted)
+
+
+def test_finished_tables_of_another_amount_are_a_cluster_of_their_own(tmp_path: Path) -> None:
+    """Turnover that one table counts otherwise is another variable, and contradicts nothing."""
+    tables = {
+        "sizes": ("size", "turnover", {"s": 900, "t": 700}),
+        "forms": ("form", "turnover", {"x": 800, "y": 800}),
+        "east": ("size", "turnover_east", {"s": 300, "t": 200}),
+    }
+    text = ""
+    for name, (by, value, amounts) in tables.items():
+        rows = [f"{region},{code},{amount}" for region in "nw" for code, amount in amounts.items()]
+        (tmp_path / f"{name}.csv").write_text("\n".join([f"region,{by},{value}", *rows]) + "\n")
+        text += f'[[tables]]\nname = "{name}"\nfile = "{name}.csv"\nvalue = "{value}"\nby = ["region", "{by}"]\n'
+    found = explain_plan(plan_of(text, folder=tmp_path))
+    assert [(cluster.name, group.name) for cluster, group in found.groups] == [
+        ("turnover", "sizes"),
+        ("turnover", "forms"),
+        ("turnover_east", "east"),
+    ]
