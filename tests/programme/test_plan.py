@@ -7,6 +7,7 @@ import tomllib
 from itertools import product
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
 from tests.plain import data_of
 
@@ -18,6 +19,7 @@ from discreet.programme.overview import clusters_picture
 from discreet.programme.plan_model import Programme
 from discreet.programme.plan_reader import plan_of, read_plan
 from discreet.programme.running import RunOptions, run_plan
+from discreet.tabulation.tabulate import tabulate
 
 HEADER = "table_name,field,hrc_field,indicator,hrc_indicator,spanning_1,hrc_spanning_1,spanning_2,hrc_spanning_2"
 LISTED = [
@@ -218,3 +220,20 @@ def test_clusters_of_one_shape_are_drawn_once_and_many_names_are_slanted() -> No
         # What must not be released is seen beside what may.
         both = clusters_picture(clusters, {"output": "protect", "inputs": "withhold"})
         assert (both.count("<circle"), both.count("rotate(")) == (2 * crossed, 2 * slanted)
+
+
+def test_finished_tables_of_another_amount_are_a_cluster_of_their_own(tmp_path: Path) -> None:
+    """Turnover that one table counts otherwise is another variable, and contradicts nothing."""
+    rows = [(i, "nw"[i % 2], "st"[i // 2 % 2], "xy"[i // 4 % 2], 10 + i, 5 + i) for i in range(40)]
+    names = ("id", "region", "size", "form", "turnover", "turnover_east")
+    records = pa.table(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)))
+    text = ""
+    for name, by, value in (("sizes", "size", "turnover"), ("forms", "form", "turnover"), ("east", "size", names[-1])):
+        tabulate(records, by=["region", by], value=value, contributor="id").write(tmp_path / f"{name}.parquet")
+        text += f'[[tables]]\nname = "{name}"\nfile = "{name}.parquet"\n'
+    found = explain_plan(plan_of(text, folder=tmp_path))
+    assert [(cluster.name, group.name) for cluster, group in found.groups] == [
+        ("turnover", "sizes"),
+        ("turnover", "forms"),
+        ("turnover_east", "east"),
+    ]
