@@ -436,7 +436,7 @@ def test_the_time_limit_is_stated_and_reaches_searches_and_audits(monkeypatch: p
 
     monkeypatch.setattr(ControlledRounding, "apply", timed_apply)
     monkeypatch.setattr(evidence, "run_audit", timed_audit)
-    table = dc.datasets.sex()
+    table = dc.datasets.religion()
     proposing = Policy.from_text(
         'extends = "default"\n[limits]\ndr = "none"\n[[protections]]\nname = "controlled-rounding"'
     )
