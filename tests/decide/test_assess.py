@@ -193,7 +193,7 @@ def test_a_method_that_the_policy_does_not_allow_is_never_enough() -> None:
         dc.assess(table, policy(rules={"threshold": 3}, allow="any"), protection="small-count-rounding").verdict
         == "protect"
     )
-    compared = dc.compare(table, ["small-count-rounding"], policy=policy(rules={"threshold": 3}), seed=1)
+    compared = dc.compare(table, ["small-count-rounding"], policy=policy(rules={"threshold": 3}), draws=4, seed=1)
     assert compared.recommended is None
 
 

@@ -134,7 +134,7 @@ def enumerated_mean(problem: RoundingProblem) -> list[Fraction]:
     # What a cycle can rise and fall by add up to the base at most.
     span = math.lcm(*range(2, problem.base + 1))
     steps = problem.open.size
-    mean = [Fraction(0)] * steps
+    total = np.zeros(steps, np.int64)
     # A cycle fixes at least one edge; few numbers decide, and the others are never looked at.
     deciding = min(steps, 4)
     for numbers in product(range(span), repeat=deciding):
@@ -142,8 +142,8 @@ def enumerated_mean(problem: RoundingProblem) -> list[Fraction]:
         random = np.array([*numbers, *[0] * (steps - deciding)], np.uint64)
         round_flow(*edges, flow, problem.base, problem.rhs.size + 1, random)
         assert ((flow == 0) | (flow == problem.base)).all()
-        mean = [m + Fraction(int(f), problem.base * span**deciding) for m, f in zip(mean, flow, strict=True)]
-    return mean
+        total += flow
+    return [Fraction(int(up), problem.base * span**deciding) for up in total]
 
 
 @pytest.mark.parametrize(
