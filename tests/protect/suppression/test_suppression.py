@@ -23,6 +23,7 @@ from discreet.evaluate.audited_suppression import AuditedSuppression, Suppressed
 from discreet.protect import METHODS, Suppression, Wish
 from discreet.protect.suppression import fast as fast_search
 from discreet.protect.suppression.insider_knowledge import NOBODY
+from discreet.protect.suppression.meeting import meet
 from discreet.protect.suppression.pattern import Pattern
 from discreet.protect.suppression.problem import Problem
 from discreet.rules import PPercent, Threshold
@@ -66,7 +67,7 @@ def owed(problem: Problem, cell: int) -> int:
 
 
 def test_every_demand_is_searched_for_once_and_those_that_owe_most_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    problem, asked, meet = marked_once().pattern.problem, [], fast_search.meet
+    problem, asked = marked_once().pattern.problem, []
 
     def noted(order: IntArray, *rest: Any) -> Any:
         asked.extend(order.tolist())

@@ -91,7 +91,9 @@ class FastSearch(Demanded):
         least = np.full(on.starts.size - 1, np.inf)
         np.minimum.at(least, row[~hidden], self.cost[on.columns[~hidden]])
         alone = (np.bincount(row[hidden], minlength=least.size) == 1) & np.isfinite(least)
-        return np.bincount(on.columns, np.where(alone, least, 0.0)[row], self.problem.size)
+        owed = np.zeros(self.problem.size)
+        np.add.at(owed, on.columns, np.where(alone, least, 0.0)[row])
+        return owed
 
     def _stir(self, fresh: IntArray) -> None:
         """Let what shares a sum with cells that were suppressed be tried for release again."""
