@@ -29,7 +29,7 @@ def test_cell_suppression() -> None:
     assert result.cells[0].prior_bits == pytest.approx(math.log2(20140))
     assert result.verdict == "safe"
     proof = result.cell(activity="5", size="7").proof
-    assert "= 3898 − 592 − 329 − 1440 = 1537" in proof
+    assert "= 3,898 − 592 − 329 − 1,440 = 1,537" in proof
     assert all(law.bits == pytest.approx(math.log2(407)) for law in dc.audit(table_1(), law="tables").cells)
     assert dc.audit(table_1(), law="tables").tables == 407
 

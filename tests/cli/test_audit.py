@@ -52,7 +52,7 @@ def test_exit_codes_are_verdicts(table: Path) -> None:
 def test_for_people(table: Path) -> None:
     out = run("audit", table, "--least", 0).out
     assert out.startswith("safe\n4 figures were judged")
-    assert "3898 − 592 − 329 − 1440" in " ".join(out.split())
+    assert "3,898 − 592 − 329 − 1,440" in " ".join(out.split())
 
 
 def test_insiders_rounding_and_redesign(table: Path, tmp_path: Path) -> None:

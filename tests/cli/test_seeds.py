@@ -143,7 +143,7 @@ def test_seeds_that_are_none_are_refused() -> None:
 def test_commands_refuse_a_short_seed_unless_it_is_for_a_trial(command: str, folder: Path) -> None:
     arguments = ["protect", command, "religion.csv", *RANDOM[command], "-o", "release.csv", "--seed"]
     told = refused(run(*arguments, 1))
-    assert "seed 1 is short, below 2**96" in told
+    assert "seed 1 is short, below 2^96" in told
     assert "--trial" in told
     assert not Path("release.csv").exists()
     tried = run(*arguments, 1, "--trial")
@@ -183,7 +183,7 @@ def test_records_that_are_sampled_or_swapped(folder: Path) -> None:
 
 def test_assess_refuses_a_short_seed_unless_it_is_for_a_trial(folder: Path) -> None:
     table = dc.datasets.religion()
-    with pytest.raises(dc.RequestError, match=r"seed 1 is short, below 2\*\*96.*trial=True"):
+    with pytest.raises(dc.RequestError, match=r"seed 1 is short, below 2\^96.*trial=True"):
         dc.assess(table, seed=1)
     assert "seed 1 is short" in refused(run("assess", "religion.csv", "--seed", 1))
     assert not Path("religion.record.json").exists()

@@ -265,3 +265,14 @@ def test_bad_descriptions(tmp_path: Path, about: dict[str, str], message: str) -
         with pytest.raises(RequestError, match=message):
             ledger.add(small(), **about)
         assert len(ledger) == 0
+
+
+@pytest.mark.parametrize("what", ["population", "period", "variable"])
+def test_a_description_that_is_no_text_is_refused_with_its_name(what: str, tmp_path: Path) -> None:
+    described = {what: None}
+    (tmp_path / "t.csv").write_text("area,count\nN,5\nS,x\nTotal,9\n", encoding="utf-8")
+    with (
+        Ledger(tmp_path / "l.sqlite") as ledger,
+        pytest.raises(RequestError, match=f"the {what} is None; give a text, or leave it out"),
+    ):
+        ledger.check(tmp_path / "t.csv", **described)  # type: ignore[arg-type]

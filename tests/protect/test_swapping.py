@@ -132,7 +132,10 @@ def test_an_area_with_nobody_to_swap_with_is_reported() -> None:
     assert done.details["areas_alone"] == ["n"]
     assert done.details["unmatched_by_area"] == {"n": 1}
     assert "Nobody in n has anybody to swap with" in done.sentence
-    assert "1 risky people have nobody like them in another area" in done.sentence
+    assert (
+        "1 of the risky people has nobody like them in another area to swap with, in area n; match on less"
+        in done.sentence
+    )
     one = Table.from_array([[3, 2], [0, 0]], ["area", "sex"])
     with pytest.raises(DataError, match="nobody to swap with: of the areas of 'area', only 1 has people"):
         record_swapping(one, "area")

@@ -28,7 +28,7 @@ def test_every_printed_number(study: Study) -> None:
 
 def test_sections_beside_print(study: Study) -> None:
     proofs, rounding, linked, others = (rows for _, _, rows in study.extra)
-    assert "= 3898 − 592 − 329 − 1440 = 1537" in proofs[1][4]
+    assert "= 3,898 − 592 − 329 − 1,440 = 1,537" in proofs[1][4]
     # Without margins every cell has ten values; exact margins leave fewer.
     assert {row[3] for row in rounding} == {"0.3010"}
     assert all(float(row[5]) > float(row[3]) for row in rounding)

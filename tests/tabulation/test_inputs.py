@@ -165,7 +165,7 @@ GOOD = "region,id,w,turnover\nn,1,1,10\ns,2,1,20\n"
     ("content", "options", "message"),
     [
         (GOOD, {"by": ["regoin"]}, "no dimension column 'regoin'; did you mean 'region'"),
-        (GOOD, {"value": "turnovr"}, "no response column 'turnovr'; did you mean 'turnover'"),
+        (GOOD, {"value": "turnovr"}, "no value column 'turnovr'; did you mean 'turnover'"),
         (GOOD, {"weight": "weight"}, "no weight column 'weight'"),
         (GOOD, {"contributor": "ids"}, "no contributor column 'ids'; did you mean 'id'"),
         (GOOD, {"value": "region"}, r"r\.csv: line 2: 'region' is 'n', which is not a number"),

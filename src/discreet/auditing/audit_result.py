@@ -200,7 +200,7 @@ class Audit(Readable):
             parts.append(f"{len(self.linked):,} of the unsafe ones {are} narrower because of another table")
         if self.tables is not None:
             many = f"{self.tables:,}" if self.tables < 10**15 else f"about 2^{math.log2(self.tables):,.1f}"
-            parts.append(f"{many} tables fit what is published")
+            parts.append(f"{many} {'table fits' if self.tables == 1 else 'tables fit'} what is published")
         return "; ".join(parts) + "." + note
 
     def _off(self) -> str:

@@ -43,7 +43,7 @@ def compare(
     tried: Tried,
     beside: Beside,
     json: options.Json = False,
-    output: options.Output = None,
+    output: Annotated[Path | None, options.in_output("Also write the result: .json, .csv (methods) or .txt.")] = None,
     report: options.Report = None,
     record: Annotated[
         Path | None, in_output("Keep a record for discreet replay, as secret as the table: .json.")

@@ -23,7 +23,7 @@ def replay(
     original: Annotated[Path | None, option("The original, if it is not where the record says.")] = None,
     json: options.Json = False,
     workers: options.Workers = None,
-    output: options.Output = None,
+    output: Annotated[Path | None, options.in_output("Also write the result: .json or .txt.")] = None,
 ) -> None:
     """Make an assessment, comparison or release again from its record, and compare the results byte by byte.
 

@@ -65,8 +65,8 @@ def _read(path: Path) -> dict[str, Json]:
         found = json_module.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise RequestError(f"{path} cannot be read ({error.strerror}); name a .json file of an assessment") from None
-    except ValueError as error:
-        raise DataError(f"{path} is not JSON ({error}); name a file that --report or --json wrote") from None
+    except ValueError:
+        raise DataError(f"{path} is not JSON; name a file that --report or --json wrote") from None
     if not isinstance(found, dict) or "kind" not in found:
         raise DataError(f"{path} is not the data of an assessment or a comparison; name a file that --report wrote")
     if found.pop("edition", "internal") == "public":

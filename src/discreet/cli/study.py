@@ -28,7 +28,7 @@ def study(
     samples: Annotated[int | None, option("Samples per column, where the paper draws samples.")] = None,
     draws: Annotated[int | None, option("How many releases, or populations per sample, to draw.")] = None,
     json: options.Json = False,
-    seed: options.Seed = 1,
+    seed: Annotated[int, options.in_output("Repeats the same draws.", min=0)] = 1,
     workers: options.Workers = None,
     output: Annotated[
         Path | None, in_output("A folder for report.md, results.csv and results.json; with --table .json or .txt.")

@@ -129,7 +129,6 @@ def tabulate(
         result.write(output)
 
     def face(console: show.Console) -> None:
-        show.measured(console, f"{len(result):,} cells", f"in {len(result.margins)} margins")
         console.print(f"{result.headline}\n")
         header, rows, _ = result.preview(8)
         show.table(console, header, rows)

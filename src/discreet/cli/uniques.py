@@ -159,7 +159,7 @@ def size(
     read: OriginalOptions,
     json: options.Json = False,
     seed: options.Seed = None,
-    output: options.Output = None,
+    output: Annotated[Path | None, in_output("Also write the result: .json, .csv (sizes) or .txt.")] = None,
 ) -> None:
     """Find the largest sample that keeps Q or τ̃ below a bound, and the smallest that reaches it.
 

@@ -21,7 +21,8 @@ def usage_text(error: Any, given: Sequence[str]) -> str:
     if (option := getattr(error, "option_name", None)) is not None:
         told = _about_option(option, where, told)
     elif type(error).__name__ == "MissingParameter" and parameter is not None:
-        told = f"{_name(parameter)} is missing ({(parameter.help or '').rstrip('.')})"
+        meant = (parameter.help or "").rstrip(".")
+        told = f"{_name(parameter)} is missing ({meant[:1] if meant[1:2] == ',' else meant[:1].lower()}{meant[1:]})"
     elif type(error).__name__ == "BadParameter" and parameter is not None:
         told = _about_value(parameter, given, told)
     elif (unknown := re.match(r"No such command '(.*?)'", told)) is not None:

@@ -10,6 +10,8 @@ def proof_lines(proof: str | None, name: str = "") -> list[str]:
     ['≥ 0: no value is negative', '≤ [total] − [a=2] = 9 − 3 = 6']
     >>> proof_lines("a=1 ≥ 0: rounded; a=1 ≤ 2: rounded", "a=1")
     ['0 to 2: rounded']
+    >>> proof_lines("a=1 ≥ [total] − [a=2] = 9 − 3 = 6; a=1 ≤ [total] − [a=2] = 9 − 3 = 6", "a=1")
+    ['= [total] − [a=2] = 9 − 3 = 6']
     """
     if not proof:
         return []
@@ -21,6 +23,8 @@ def proof_lines(proof: str | None, name: str = "") -> list[str]:
         else:
             lines.append(piece.removeprefix(f"{name} ") if name else piece)
     if len(lines) == 2 and lines[0].startswith("≥ ") and lines[1].startswith("≤ "):
+        if lines[0][2:] == lines[1][2:]:
+            return [f"= {lines[0][2:]}"]
         (low, why), (high, same) = (line[2:].partition(": ")[::2] for line in lines)
         if why and why == same:
             return [f"{low} to {high}: {why}"]
@@ -37,6 +41,6 @@ def proof_text(proof: str, name: str) -> str:
     """
     lines = proof_lines(proof, name)
     said = "; ".join(lines)
-    if lines and lines[0][0] in "≤≥":
+    if lines and lines[0][0] in "≤≥=":
         return f"{name} {said}"
     return f"{name} is {said}" if len(lines) == 1 and said[:1].isdigit() else f"{name}: {said}"

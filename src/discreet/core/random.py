@@ -61,7 +61,7 @@ def release_seed(seed: int | None, *, trial: bool) -> int:
     _sequence(seed)
     if not trial and is_short(seed):
         raise RequestError(
-            f"seed {seed} is short, below 2**96: all of them can be tried to undo the release. Leave the seed out to "
+            f"seed {seed} is short, below 2^96: all of them can be tried to undo the release. Leave the seed out to "
             f"have one of {BITS} bits drawn, or say that nothing of this is published (trial=True, --trial)"
         )
     return int(seed)

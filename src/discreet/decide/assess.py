@@ -44,6 +44,10 @@ PATIENCE = Effort(time_limit=EACH)
 """Seconds for a search or an audit by default: a minute, about as long as people wait."""
 
 
+OWN = ("policy", "protection", "population", "name", "seed", "trial", "draws", *WorkOptions.__annotations__)
+"""What :func:`assess` takes beside how a file is read."""
+
+
 def assess(
     original: object,
     policy: str | Policy = "default",
@@ -113,7 +117,7 @@ def assess(
         protection.refuse_trial("judged for publication")
     chosen = release_seed(seed, trial=trial)
     effort, reading = PATIENCE.among(options, WorkOptions)
-    source = open_original(original, Reading.of({"top": asked.top, **reading}), name=name).with_files(others)
+    source = open_original(original, Reading.of({"top": asked.top, **reading}, OWN), name=name).with_files(others)
     said = {name: one.to_dict() for name, one in wanted.items()}
     request = Request(asked, protection, chosen, draws, population, effort.time_limit, trial, said)
     subject = Subject.opened(source)

@@ -137,15 +137,15 @@ def read_record(path: str | Path) -> JsonObject:
     try:
         data = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse_constant)
     except FileNotFoundError:
-        raise RequestError(f"{file} does not exist; name a record that assess or compare wrote") from None
+        raise RequestError(f"{file} does not exist; name a record that assess, compare or protect wrote") from None
     except (OSError, UnicodeDecodeError) as error:
         raise RequestError(f"{file} cannot be read ({error})") from None
-    except ValueError as error:
+    except ValueError:
         raise DataError(
-            f"{file} is not a record: it is not JSON ({error}); name a record that assess or compare wrote"
+            f"{file} is not a record: it is not JSON; name a record that assess, compare or protect wrote"
         ) from None
     if not isinstance(data, dict) or "record" not in data or "results" not in data:
-        raise DataError(f"{file} is not a record; name a file that assess or compare wrote")
+        raise DataError(f"{file} is not a record; name one that assess, compare or protect wrote")
     if data["record"] != RECORD:
         raise DataError(
             f"{file} is of version {data['record']!r} of records, but version {RECORD} is read here; update discreet"

@@ -19,7 +19,7 @@ from discreet.table import Release, Table
 from discreet.table.kinds import Kind
 
 BASE = option("What the published figures are multiples of.")
-WITH_MARGINS = option("Publish the margins of a table too, each rounded on its own.", "--with-margins")
+WITH_MARGINS = option("Publish the margins of a table too, each changed on its own.", "--with-margins")
 
 WITHOUT_MARGINS = (
     "Margins are not published with the cells; each is published with a change of its own if asked for (margins=, "

@@ -10,7 +10,7 @@ published count equal to the base was at least 1 and at most the base, and every
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +21,7 @@ from discreet.protect.base import Original, Protected
 from discreet.protect.figure_method import Rounding
 from discreet.protect.layout import FullTable, inner_sums
 from discreet.protect.margin_fit import round_for_margins
-from discreet.protect.usage import in_one_call
+from discreet.protect.usage import in_one_call, option
 from discreet.table.kinds import EXACT, Perturbed, Small
 
 
@@ -41,6 +41,8 @@ class SmallCountRounding(Rounding):
     name: ClassVar[str] = "small-count-rounding"
     seeded: ClassVar[bool] = False
     examples: ClassVar[Mapping[str, str]] = {"t.csv --base 3 -o rounded.csv": "no 1 and no 2 is published"}
+
+    base: int = field(default=3, metadata=option("Inner counts below this become 0 or this."))
 
     def protected(self, original: Original, seed: Seed, progress: Progress | None) -> Protected:
         """Round the small inner counts of an original, and add its margins up."""

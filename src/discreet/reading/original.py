@@ -253,8 +253,9 @@ def _refuse_counts(records: object, how: Reading) -> None:
     if counts is not None and not any(_names(one, counts) for one in used):
         where = f"{records}: " if isinstance(records, Path) else ""
         raise RequestError(
-            f"{where}column {counts!r} looks like the counts of a table, but by= counts rows as records; leave by "
-            f"out and name the dimensions (dimensions=, --dimensions), or add the column up (value={counts!r})"
+            f"{where}column {counts!r} looks like the counts of a table, but rows are counted as records (by=, "
+            f"--by); leave that out and name the dimensions (dimensions=, --dimensions), or add the column up "
+            f"(value={counts!r}, --value {counts})"
         )
 
 

@@ -126,13 +126,13 @@ class Reading:
     response: str | None = None
 
     @classmethod
-    def of(cls, given: Mapping[str, Any]) -> Reading:
-        """Return how to read, from named options; None means not given.
+    def of(cls, given: Mapping[str, Any], own: Sequence[str] = ()) -> Reading:
+        """Return how to read, from named options; None means not given. A misspelt name may be one of ``own`` instead.
 
         >>> Reading.of({"by": ["area"], "value": None}).said()
         {'by': ['area']}
         """
-        require(given, [item.name for item in fields(cls)], "there is no option")
+        require(given, [*own, *(item.name for item in fields(cls))], "there is no option")
         return cls(**{name: value for name, value in given.items() if value is not None or name == "total"})
 
     @classmethod

@@ -42,7 +42,10 @@ class CellFigures:
         With weights, a unit of weight 2.5 fills two and a half of the n places.
         """
         if not self.tabulation.responses:
-            raise RequestError("this rule judges contributions, but the table has counts only; tabulate a value")
+            raise RequestError(
+                "this rule judges contributions, but the table has counts only; give records and the amount to add up "
+                "(value=, --by and --value), or judge counts (threshold=3)"
+            )
         if n > self.top.shape[1]:
             raise RequestError(
                 f"the {n} largest contributions are needed, but the table keeps {self.top.shape[1]}; tabulate again "

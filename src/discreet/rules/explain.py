@@ -62,7 +62,8 @@ class Explanation(Readable):
         if parts and others > 0:
             left = amount(self.value - sum(self.contributions))
             of += f" + {left} of {amount(others)} other{'s' if others > 1 else ''}"
-        lines = [f"Cell {phrase}: {amount(self.value)}{of}, {amount(self.count)} {self.level}s"]
+        who = f"{amount(self.count)} {self.level}{'' if self.count == 1 else 's'}"
+        lines = [f"Cell {phrase}: {amount(self.value)}{of}, {who}"]
         lines += [f"{'sensitive' if broken else 'safe':<9}  {rule}: {why}" for rule, broken, why in self.verdicts]
         if self.sensitive and self.upper == self.upper:
             low, high = amount(self.value - self.lower), amount(self.value + self.upper)

@@ -19,7 +19,7 @@ import numpy as np
 from discreet.core.errors import InfeasibleError, LimitError, RequestError, require
 from discreet.core.numerics import BoolArray, IntArray, whole_where_near
 from discreet.core.sparse import starts_of
-from discreet.core.text import Readable, decimal_text
+from discreet.core.text import Readable, decimal_text, grouped_text
 from discreet.table.blocks import Asked, lay_blocks, relations_of
 from discreet.table.figures import Figures
 from discreet.table.grid import locate
@@ -146,7 +146,11 @@ class Equations(Readable):
         return {"measure": self.measures[measure], **labels} if measure else labels
 
     def text(self, value: float) -> str:
-        """Return a value in units of the last decimal as readable text."""
+        """Return a value in units of the last decimal as people read it, with separators between thousands."""
+        return grouped_text(self.plain(value))
+
+    def plain(self, value: float) -> str:
+        """Return a value in units of the last decimal as programs read it."""
         if abs(value) >= UNBOUNDED:
             return "∞" if value > 0 else "-∞"
         if float(value).is_integer():

@@ -81,7 +81,8 @@ def check_columns(source: Source, spec: TableSpec, names: Sequence[str]) -> None
     """Refuse a specification that names columns which do not exist."""
     for column, role in spec.roles():
         if column not in names:
-            raise RequestError(f"{source.shown}: there is no {role} column {column!r}; {nearest(column, list(names))}")
+            what = "value" if role == "response" else role
+            raise RequestError(f"{source.shown}: there is no {what} column {column!r}; {nearest(column, list(names))}")
 
 
 def check_types(

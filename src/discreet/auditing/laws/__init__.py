@@ -7,8 +7,8 @@ from discreet.core.registry import Registry
 
 INTERVAL = ReaderLaw(
     "interval",
-    "Bits and DR take all values of an interval to be equally likely; the law method weighs them as a reader who knows "
-    "the method does (law=, --law).",
+    "Bits and DR take all values of an interval to be equally likely; to weigh them as a reader who knows the method "
+    "does, ask for the law of the method (law='method', --law method).",
     by_interval,
     even=True,
 )

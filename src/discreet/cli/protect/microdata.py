@@ -141,7 +141,7 @@ COMMANDS = {
                 "discreet protect swap-records people.csv --area region --match sex,age --rate 0.05 -o s.csv": "people",
                 "discreet protect swap-records people.csv --area district --match region,size --household hh --keys "
                 "age,origin -o s.csv": "whole households, within their region",
-                "discreet protect swap-records --example religion --area output_area --match religion -o s.csv": (
+                "discreet protect swap-records --example religion --area output_area --keys religion -o s.csv": (
                     "people of a bundled table"
                 ),
             },

@@ -12,6 +12,7 @@ from discreet.cli.protect.common import protects
 from discreet.cli.rule_option import Rules, rules_of
 from discreet.core.errors import RequestError
 from discreet.core.progress import Progress
+from discreet.core.text import brief
 from discreet.protect.base import Original, Protected
 from discreet.protect.redesign import Advice, Redesign, advise, merging, to_levels, violations
 from discreet.protect.redesign.recode import joined
@@ -104,8 +105,8 @@ def _finish(done: Protected, console: show.Console) -> None:
     rows = [
         [
             str(step["merges"]),
-            f"{step['score']:g}",
-            f"{step['removed']:g}",
+            brief(step["score"]),
+            brief(step["removed"]),
             f"{step['share']:.1%}",
             "; ".join(f"{name}: {', '.join(dict.fromkeys(to.values()))}" for name, to in step["recoding"].items()),
         ]
@@ -129,7 +130,7 @@ COMMANDS = {
     "redesign": protects(
         redesign,
         {
-            "discreet protect redesign table.csv --merge 'activity:5,6=5+6' -o merged.csv": "merge two categories",
+            "discreet protect redesign table.csv --merge 'activity:5 and 6=5+6' -o merged.csv": "merge two categories",
             "discreet protect redesign t.csv --hierarchy region=nuts.hrc --level region=2 -o m.csv": "a coarser level",
             "discreet protect redesign table.csv --rule threshold=3 --allow age=neighbours -o m.csv": "by a rule",
             "discreet protect redesign religion.csv --max-risk 0.2 --limit 500 -o merged.csv": "by the risk",

@@ -119,10 +119,10 @@ def _status(found: Suppressed) -> str:
     rows = []
     for i in cells.listed.nonzero()[0].tolist():
         level = [
-            equations.text(int(column[i])) if demands.sensitive[i] else ""
+            equations.plain(int(column[i])) if demands.sensitive[i] else ""
             for column in (demands.lower, demands.upper, demands.sliding)
         ]
-        value = equations.text(int(cells.values[i]))
+        value = equations.plain(int(cells.values[i]))
         label = equations.cell(i).values()
         rows.append([*label, value, STATUSES[int(pattern.status[i])], *level, pattern.reason(i)])
     header = [*equations.space.names, "value", "status", "lower", "upper", "sliding", "reason"]

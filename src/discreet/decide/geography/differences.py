@@ -132,7 +132,8 @@ class GeographicDifferences(Readable):
         return (
             f"{self.people:,} of {total:,} people are in differences of unions of {names[0]} and {names[1]} below "
             f"{self.threshold}{self._alone}: {many} of up to {most} {'zone' if most == 1 else 'zones'}. "
-            f"{self.beyond_zones:,} of them are in no zone that is below the threshold itself."
+            f"{self.beyond_zones:,} of these people {'is' if self.beyond_zones == 1 else 'are'} in no zone that is "
+            f"itself below {self.threshold}."
         ) + (f" There may be more: {self._late}" if self.unsettled else "")
 
     @property

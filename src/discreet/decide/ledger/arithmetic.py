@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from discreet.core.text import grouped_text
 from discreet.decide.ledger.check_result import Term
 from discreet.decide.ledger.entry import PublishedTable
 from discreet.feasible.bounds import Bounds
@@ -43,7 +44,7 @@ def _written(found: Bounds, proof: BoundProof, sheets: Sequence[PublishedTable],
         if (told := equations.reasons.get((proof.position, proof.upper))) is not None:
             return [], f"{name} {'≤' if proof.upper else '≥'} {value}: {told()}"
         mine = _publications(found, proof.position, sheets)
-        lines = ", ".join(f"{term.value} in «{term.release}»" for term in mine)
+        lines = ", ".join(f"{_grouped(term.value)} in «{term.release}»" for term in mine)
         relation = "=" if exact else "≤" if proof.upper else "≥"
         return mine, f"{name} {relation} {value}: published as {lines}" if mine else f"{name} ≥ 0: nothing is negative"
     terms: list[Term] = []
@@ -60,11 +61,11 @@ def _written(found: Bounds, proof: BoundProof, sheets: Sequence[PublishedTable],
             continue
         source = int(equations.source[i]) if i < equations.source.size else -1
         title = sheets[source].entry.title if source >= 0 else ""
-        term = Term(str(g), equations.describe(i), equations.text(end), title)
+        term = Term(str(g), equations.describe(i), equations.plain(end), title)
         terms.append(term)
         where = f" in «{title}»" if title else ""
         parts.append(signed_term(g, f"[{term.cell}{where}]", not parts))
-        numbers.append(signed_term(g, term.value, not numbers))
+        numbers.append(signed_term(g, equations.text(end), not numbers))
     if len(parts) > TERMS:
         parts, numbers = [*parts[:TERMS], f" … ({len(parts) - TERMS} more)"], [*numbers[:TERMS], " …"]
     steps = dict.fromkeys(["".join(numbers) or "0", value])
@@ -73,6 +74,15 @@ def _written(found: Bounds, proof: BoundProof, sheets: Sequence[PublishedTable],
     left = "; the other hidden value is at least 0" if rest == 1 else left
     why = f" ({'; '.join([*said[:TERMS], *(['…'] if len(said) > TERMS else [])])})" if said else ""
     return terms, f"{name} {relation} {' = '.join([''.join(parts) or '0', *steps])}{left}{why}"
+
+
+def _grouped(value: str) -> str:
+    """Return what was published with separators between thousands.
+
+    >>> _grouped("1200 to 16493")
+    '1,200 to 16,493'
+    """
+    return " ".join(grouped_text(word) for word in value.split(" "))
 
 
 def _publications(found: Bounds, i: int, sheets: Sequence[PublishedTable]) -> list[Term]:

@@ -375,6 +375,10 @@ def _described(
     period: str = "",
     variable: str = "",
 ) -> Entry:
+    told = {"title": title, "population": population, "period": period, "variable": variable}
+    for what, text in told.items():
+        if not isinstance(text, str):
+            raise RequestError(f"the {what} is {text!r}; give a text, or leave it out ({what}=, --{what})")
     if not title.strip():
         raise RequestError("give the release a title (title=, --title)")
     day = _today() if published is None else published
@@ -382,7 +386,7 @@ def _described(
         datetime.date.fromisoformat(day)
     except ValueError:
         raise RequestError(f"the day of publication is {day!r}; write it as 2024-05-31") from None
-    for what, text in {"title": title, "population": population, "period": period, "variable": variable}.items():
+    for what, text in told.items():
         if not text.isprintable():
             raise RequestError(f"the {what} {text!r} has characters that cannot be shown; leave them out")
     parts = release.parts()

@@ -19,7 +19,7 @@ from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.core.json_types import Json
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress, tell
-from discreet.core.text import Face, Result
+from discreet.core.text import Face, Result, brief, many
 from discreet.protect.base import Original
 from discreet.protect.redesign.merged import Redesign, entropy_of
 from discreet.protect.redesign.recode import Allowed, Moves, Partition, coarsened, moves_of
@@ -105,8 +105,9 @@ class Advice(Result):
         if self.chosen is None:
             best = min(self.frontier, key=lambda step: step.score)
             raise InfeasibleError(
-                f"no recoding that was tried brings the score to {self.bound:g}; the lowest is {best.score:g} with "
-                f"{best.merges} merges; raise the bound, allow more merges, or protect otherwise"
+                f"no recoding that was tried brings the score to {brief(self.bound)}; the lowest is "
+                f"{brief(best.score)} with {many(best.merges, 'merge')}; raise the bound, allow more merges, or "
+                "protect otherwise"
             )
         return Redesign.of(self.chosen.recoding)
 
@@ -116,15 +117,16 @@ class Advice(Result):
         before = self.frontier[0].score
         if self.chosen is None:
             lowest = min(step.score for step in self.frontier)
-            return f"No recoding brings the score from {before:g} to {self.bound:g}; the lowest found is {lowest:g}."
+            ends = f"from {brief(before)} to {brief(self.bound)}"
+            return f"No recoding brings the score {ends}; the lowest found is {brief(lowest)}."
         if not self.chosen.merges:
-            return f"Nothing needs to be merged: the score is {before:g}, and {self.bound:g} is allowed."
+            return f"Nothing needs to be merged: the score is {brief(before)}, and {brief(self.bound)} is allowed."
         sure = f"at least {self.least} merges are needed, not proved to be best"
         if self.proven:
             sure = "no cheaper recoding does"
         return (
-            f"{self.chosen.merges} merges bring the score from {before:g} to {self.chosen.score:g} and cost "
-            f"{self.chosen.share:.1%} of the entropy ({sure}): {self.chosen.sentence}."
+            f"{many(self.chosen.merges, 'merge')}: the score falls from {brief(before)} to {brief(self.chosen.score)}, "
+            f"at the cost of {self.chosen.share:.1%} of the entropy ({sure}): {self.chosen.sentence}."
         )
 
     def to_dict(self) -> dict[str, Json]:
@@ -139,7 +141,7 @@ class Advice(Result):
     def rows(self) -> list[list[str]]:
         """Return the frontier as rows of text."""
         return [
-            [str(step.merges), f"{step.score:g}", f"{step.removed:g}", f"{step.share:.1%}", step.sentence]
+            [str(step.merges), brief(step.score), brief(step.removed), f"{step.share:.1%}", step.sentence]
             for step in self.frontier
         ]
 

@@ -171,10 +171,10 @@ class SwapReport:
         ]
         if self.unmatched:
             worst = max(self.unmatched, key=lambda area: self.unmatched[area])
-            found.append(
-                f"{sum(self.unmatched.values()):,} risky {self.what} have nobody like them in another area to swap "
-                f"with, {self.unmatched[worst]:,} of them in {worst}; match on less."
-            )
+            left = sum(self.unmatched.values())
+            who = f"{left:,} risky {self.what} have" if left > 1 else f"1 of the risky {self.what} has"
+            where = f"{self.unmatched[worst]:,} of them in area {worst}" if left > 1 else f"in area {worst}"
+            found.append(f"{who} nobody like them in another area to swap with, {where}; match on less.")
         if self.alone:
             shown = ", ".join(self.alone[:5]) + (f" and {len(self.alone) - 5} more" if len(self.alone) > 5 else "")
             found.append(f"Nobody in {shown} has anybody to swap with.")

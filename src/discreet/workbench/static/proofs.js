@@ -6,6 +6,8 @@ import { dataTable, el } from "./dom.js";
 export function folded(proof) {
   const name = (proof || "").split(/ [≥≤] /)[0];
   const text = proof ? (proof.startsWith(`${name} `) ? proof.slice(name.length + 1) : proof).replaceAll(`; ${name} `, "; ") : "";
+  const equal = text.match(/^≥ (.*); ≤ (.*)$/s);
+  if (equal && equal[1] === equal[2]) return { text: `= ${equal[1]}`, why: "" };
   const both = text.match(/^≥ (\S+): (.*); ≤ (\S+): (.*)$/s);
   return both && both[2] === both[4] ? { text: `${both[1]} to ${both[3]}: ${both[2]}`, why: both[2] } : { text, why: "" };
 }
