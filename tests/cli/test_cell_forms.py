@@ -15,23 +15,23 @@ NUMBERS = "ward;count;pct\nA;1 234;3,5*\nB;<5;0,0\nC;[REDACTED];96,5†\nTotal;3
 SIDE = "ward,men n,men %,women n,women %\nA,3,30.0,7,70.0\nB,x,13.0,20,87.0\n"
 OPTIONS = {
     "brackets": [
-        *("--value", "cases", "--mark", "<5=1..4", "--mark", "[REDACTED]"),
+        *("--value", "cases", "--mark", "<5=1..4", "--mark", "[REDACTED]=.."),
         *("--statistic", "p=percentage, over=ward, inside=cases"),
     ],
     "crossed": ["--layout", "wide", "--statistic", "p=percentage, over=ward+column, inside=cells"],
     "interval": ["--statistic", "rate=rate, per=250, times=100", "--statistic", "ci=other, inside=rate"],
     "numbers": [
-        *("--numbers", "1 234,5", "--notes", "*†", "--mark", "<5=1..4", "--mark", "[REDACTED]"),
+        *("--numbers", "1 234,5", "--notes", "*†", "--mark", "<5=1..4", "--mark", "[REDACTED]=.."),
         *("--statistic", "pct=percentage, over=ward"),
     ],
     "side": ["--statistic", "p=percentage, over=column, ending=%"],
 }
 FILES = {"brackets": BRACKETS, "crossed": CROSSED, "interval": INTERVAL, "numbers": NUMBERS, "side": SIDE}
 SHOWN = {
-    "brackets": ["19 (6.1%) is a figure with a statistic", "inside=cases", "--mark '[REDACTED]'"],
+    "brackets": ["19 (6.1%) is a figure with a statistic", "inside=cases", "--mark '[REDACTED]=..'"],
     "crossed": ["--layout wide", "inside=cells"],
     "interval": ["12.4 [10.1–14.5] is a value with an interval", "inside=rate"],
-    "numbers": ["--numbers '1 234,5'", "--mark '<5=1..4'", "--mark '[REDACTED]'", "--notes '*†'"],
+    "numbers": ["--numbers '1 234,5'", "--mark '<5=1..4'", "--mark '[REDACTED]=..'", "--notes '*†'"],
 }
 
 

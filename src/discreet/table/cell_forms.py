@@ -54,6 +54,8 @@ def confirmations(column: str, texts: Sequence[str], where: str = "") -> list[st
 inside=cases')", "cases: <5 is a mark; say so (--mark '<5=1..4')"]
     """
     found: dict[str, str] = {}
+    figures = {text.partition(" (")[0] for text in texts}
+    several = sum(form_of(text) in ("below", "word") for text in figures) > 1
     for text in texts:
         form = form_of(text)
         if form == "brackets":
@@ -69,7 +71,8 @@ inside=cases')", "cases: <5 is a mark; say so (--mark '<5=1..4')"]
             most = int(re.sub(r"\D", "", text)) - text.startswith("<")
             found.setdefault(text, f"{text} is a mark; say so (--mark '{text}=1..{most}')")
         elif form == "word":
-            found.setdefault(text, f"{text} is a mark; say so (--mark {text!r})")
+            # Beside another mark, it has to say what it hides: anything, or less.
+            found.setdefault(text, f"{text} is a mark; say so (--mark {text + '=..' * several!r})")
     if odd := _odd_number(texts):
         found["numbers"] = f"{odd[0]} is a number; say how numbers are written (--numbers {odd[1]!r})"
     return [f"{column}: {told}" for told in found.values()]
