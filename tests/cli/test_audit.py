@@ -248,7 +248,7 @@ def test_help_speaks_of_figures() -> None:
 def test_a_reader_who_goes_away(table: Path) -> None:
     """A closed pipe is told by its own exit code, not by that of an unsafe release."""
     command = Path(sys.executable).with_name("discreet")
-    for arguments in (["audit", str(table)], ["audit", str(table), "--json"]):
+    for arguments in (["audit", str(table)], ["audit", str(table), "--json"], ["--help"]):
         read, write = os.pipe()
         os.close(read)
         done = subprocess.run([command, *arguments], stdout=write, stderr=subprocess.PIPE, check=False)

@@ -142,7 +142,7 @@ def _answer(given: list[str]) -> None:
     except SystemExit as stop:
         # The libraries that print end with 1 when a pipe is closed; here that means unsafe.
         if isinstance(stop.__context__, BrokenPipeError):
-            _leave()
+            front_page.leave()
         raise
     except USAGE_ERROR as error:
         if type(error).__name__ == "NoArgsIsHelpError":
@@ -157,7 +157,7 @@ def _answer(given: list[str]) -> None:
     except OverflowError as error:
         _fail(f"a number is too large to be worked with ({error}); give a smaller one", 2)
     except BrokenPipeError:
-        _leave()
+        front_page.leave()
     except OSError as error:
         # A name that no file can have, a folder in place of a file, a disk that is full.
         _fail(f"{str(error.filename)[:200]!r} cannot be used ({error.strerror or error}); check the name", 2)
@@ -184,12 +184,6 @@ def perform(arguments: list[str], listener: Progress) -> tuple[int, str, str]:
     finally:
         show.LISTENERS.remove(listener)
     return (code if isinstance(code, int) else 0), out.getvalue(), complaints.getvalue()
-
-
-def _leave() -> NoReturn:
-    """Exit because the reader of a pipe has gone."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(141)
 
 
 def _fail(message: str, code: int) -> NoReturn:

@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from textwrap import TextWrapper
+from typing import NoReturn
 
 ABOUT = "Measure what a statistical table gives away about the people in it, before and after protection."
 FIRST = "Try it: discreet assess --example religion"
@@ -71,8 +72,17 @@ def shown(given: Sequence[str]) -> bool:
     if list(given) not in ([], ["-h"], ["--help"]) or width < NARROWEST or not usual:
         return False
     coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ and os.environ.get("TERM") not in ("dumb", None)
-    print("\n".join(page(width, coloured)), end="\n\n")
+    try:
+        print("\n".join(page(width, coloured)), end="\n\n", flush=True)
+    except BrokenPipeError:
+        leave()
     return True
+
+
+def leave() -> NoReturn:
+    """Exit because the reader of a pipe has gone."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(141)
 
 
 def page(width: int, coloured: bool) -> Iterator[str]:
