@@ -179,7 +179,7 @@ def test_a_release_that_hides_nothing_is_not_called_safe() -> None:
     shown = Figures.from_array([[1, 5, 6], [2, 0, 2], [3, 5, 8]], {"a": ["x", "y", "Total"], "b": ["m", "n", "Total"]})
     result = dc.audit(shown)
     assert result.verdict == "incomplete"
-    assert "discreet rules" in result.sentence
+    assert "dc.sensitivity" in result.sentence
 
 
 def test_laws_that_run_out_of_time_are_never_safe() -> None:

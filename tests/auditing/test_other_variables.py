@@ -14,7 +14,7 @@ from discreet.tabulation.tabulate import tabulate
 def test_files_of_different_columns_are_not_audited_together() -> None:
     firms = pd.DataFrame({"area": ["n", "s"], "count": ["3", "x"]})
     turnover = pd.DataFrame({"area": ["n", "s"], "size": ["a", "b"], "value": [3, 4]})
-    with pytest.raises(RequestError, match=r"holds 'count' and .* 'value'.*ledger check --variable"):
+    with pytest.raises(RequestError, match=r"holds 'count' and .* 'value'.*Ledger\.check\(variable="):
         dc.audit([firms, turnover])
     assert dc.audit([firms, turnover.rename(columns={"value": "count"})]).verdict == "unsafe"
 

@@ -308,7 +308,7 @@ def test_what_is_published_says_that_it_was_not_held_back(
 ) -> None:
     (tmp_path / "t.csv").write_text(f"sex,count,pct\n{rows}")
     defined = {"pct": f"percentage, over=sex, decimals=0{rules}"}
-    shown = read_release(tmp_path / "t.csv", statistics=defined, marks=["x", "c=1..3", "d=0..220"])
+    shown = read_release(tmp_path / "t.csv", statistics=defined, marks=["x=..", "c=1..3", "d=0..220"])
     found = audit(shown).cell(sex="m")
     assert (found.lower, found.upper) == ends
 

@@ -226,7 +226,7 @@ def audit(
 def _in_steps(
     step: int, found: Audit, judge: Judge, every: tuple[Equations, Equations], known: list[Knowledge], targets: IntArray
 ) -> Audit:
-    """Return a safe audit, or an incomplete one if a reader who counts in steps knows something too closely."""
+    """Return a safe audit, or an incomplete one if a reader who counts in steps works something out."""
     everybody, inside = (equations_in(step, one) for one in every)
     stepping = judge_in(step, judge)
     try:

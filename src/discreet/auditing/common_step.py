@@ -16,7 +16,7 @@ import numpy as np
 from discreet.auditing.findings import RANK, Findings
 from discreet.auditing.judging import Judge
 from discreet.auditing.knowledge import Knowledge
-from discreet.auditing.limits import Reach
+from discreet.auditing.limits import Limits, Reach
 from discreet.core.numerics import IntArray
 from discreet.core.text import decimal_text
 from discreet.table.equations import Equations
@@ -72,22 +72,21 @@ def knowledge_in(step: int, known: Sequence[Knowledge]) -> list[Knowledge]:
 
 
 def judge_in(step: int, judge: Judge) -> Judge:
-    """Return a judge of values that count steps, all of them equally likely."""
-    reach = judge.reach
-    levels = Reach(reach.low / step, reach.high / step, reach.sliding / step, reach.sensitive, reach.unseen)
-    width = None if judge.limits.width is None else judge.limits.width / step
+    """Return a judge of values that count steps, who asks only what is known exactly."""
+    reach, asked = judge.reach, judge.limits.levels is not None
+    secret = np.isfinite(reach.low) if reach.sensitive is None and asked else reach.sensitive
     return replace(
         judge,
         equations=equations_in(step, judge.equations),
-        limits=replace(judge.limits, width=width),
-        reach=levels,
+        limits=Limits(),
+        reach=replace(Reach.nothing(reach.low.size), sensitive=secret),
         law="interval",
         fitting=None,
     )
 
 
 def told_in_steps(step: int, findings: Findings, decimals: int) -> str:
-    """Return what a reader who counts in steps knows too closely; nothing if that is nothing."""
+    """Return what a reader who counts in steps works out; nothing if that is nothing."""
     if not (findings.rank != RANK["safe"]).any():
         return ""
     worst = int(findings.order[0])

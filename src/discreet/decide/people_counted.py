@@ -132,12 +132,15 @@ def _crossings(equations: Equations) -> BoolArray:
 
 
 def _open_to_all(release: Release, facts: list[Fact], secret: BoolArray, asked: dict[str, Any]) -> bool:
-    """Say whether everything secret stays open to readers who know that nobody's cell is 0."""
+    """Say whether everything secret stays open to readers who know that nobody's cell is 0.
+
+    What they know exactly beforehand is not among the findings, and not open.
+    """
     try:
         columns = run_audit(release, knows=facts, **asked).findings
     except InfeasibleError:  # somebody may be in each of the cells, but not in all of them
         return False
-    return not (secret[columns.at] & (columns.rank != RANK["safe"])).any()
+    return bool(np.isin(np.flatnonzero(secret), columns.at[columns.rank == RANK["safe"]]).all())
 
 
 def _finest(equations: Equations) -> BoolArray:

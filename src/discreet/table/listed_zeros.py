@@ -19,7 +19,8 @@ def with_zeros(part: Figures) -> Figures:
     """Return the figures with a row of 0 for every cell and margin that is known to be empty because it has no row.
 
     An inner cell without a row is empty; a margin is if all cells under it are, and other margins of its level are
-    published. Nothing changes if cells without a row are unpublished, or if far more would be empty than not.
+    published. Nothing changes if cells without a row are unpublished, if far more would be empty than not, or if
+    nothing says whether zeros are hidden: listing some would say it.
 
     >>> shown = Figures.from_array([[3, 1], [2, 5]], {"area": ["n", "s"], "sex": ["m", "f"]})
     >>> sparse = replace(shown, codes=shown.codes[1:], values=shown.values[1:], kind=shown.kind[1:])
@@ -27,7 +28,7 @@ def with_zeros(part: Figures) -> Figures:
     [0, 1, 2, 5]
     """
     shape = tuple(len(labels) for labels in part.labels.values())
-    if part.absent != "empty" or math.prod(shape) > max(FEW, 2 * len(part)):
+    if part.absent != "empty" or part.unsaid or math.prod(shape) > max(FEW, 2 * len(part)):
         return part
     listed = np.zeros(shape, bool)
     listed[tuple(part.codes.T)] = True

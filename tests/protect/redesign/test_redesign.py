@@ -108,12 +108,13 @@ def test_merged_tables_agree_with_a_plain_loop() -> None:
 
 def firms(rows: int, seed: int, *, repeated: bool) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
+    firm = rng.integers(0, 20, rows) if repeated else np.arange(rows)
     return pd.DataFrame(
         {
             "region": rng.choice(["a1", "a2", "a3", "b1", "b2"], rows),
             "size": rng.choice(["1", "2", "3"], rows),
-            "firm": rng.integers(0, 20, rows) if repeated else np.arange(rows),
-            "group": rng.integers(0, 6, rows) if repeated else np.arange(rows) // 1,
+            "firm": firm,
+            "group": rng.integers(0, 6, 20)[firm] if repeated else firm,
             "w": rng.integers(1, 4, rows),
             "x": rng.integers(1, 100, rows),
         }

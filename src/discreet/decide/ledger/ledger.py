@@ -378,7 +378,7 @@ def _described(
     told = {"title": title, "population": population, "period": period, "variable": variable}
     for what, text in told.items():
         if not isinstance(text, str):
-            raise RequestError(f"the {what} is {text!r}; give a text, or leave it out ({what}=, --{what})")
+            raise RequestError(f"the {what} is {text!r}; give a text, or leave it out")
     if not title.strip():
         raise RequestError("give the release a title (title=, --title)")
     day = _today() if published is None else published
