@@ -90,7 +90,9 @@ def test_too_many_to_try_is_not_safe(monkeypatch: pytest.MonkeyPatch) -> None:
 PAIRS = (("a", "b"), ("a", "c"), ("b", "c"))
 
 
-def pairs_published(counts: tuple[int, ...], protection: str, insiders: str, folder: Path) -> ProgrammeOutcome:
+def pairs_published(
+    counts: tuple[int, ...], protection: str, insiders: str, folder: Path, pairs: tuple[tuple[str, str], ...] = PAIRS
+) -> ProgrammeOutcome:
     """Run a plan of the three tables that cross two of three dimensions each, of two categories."""
     (folder / "own.toml").write_text(
         f'extends = "default"\nas_is = "never"\ninsiders = "{insiders}"\n'
@@ -106,7 +108,7 @@ def pairs_published(counts: tuple[int, ...], protection: str, insiders: str, fol
     (folder / "r.csv").write_text("\n".join(["id,a,b,c", *rows]) + "\n")
     head = f'title = "T"\npolicy = "own.toml"\nprotection = "{protection}"\n'
     head += '[records]\nfiles = "r.csv"\ncontributor = "id"\n'
-    tables = "".join(f'[[tables]]\nname = "{a}{b}"\nby = ["{a}", "{b}"]\n' for a, b in PAIRS)
+    tables = "".join(f'[[tables]]\nname = "{a}{b}"\nby = ["{a}", "{b}"]\n' for a, b in pairs)
     return run_plan(plan_of(head + tables, folder=folder), RunOptions(workers=1))
 
 
@@ -154,6 +156,13 @@ def test_people_know_their_crossing_that_no_table_shows(
     assert pairs_published(counts, protection, "respondents", tmp_path).verdict == verdict
     outcome = pairs_published(counts, protection, "none", tmp_path)
     assert learned_by_people(counts, outcome) == (verdict == "withhold")
+
+
+def test_what_people_know_beforehand_is_not_open(tmp_path: Path) -> None:
+    """Figures of 0 or 1 in two linked tables are equal: whoever is counted in one knows the other, without a search."""
+    counts, pairs = (1, 3, 1, 2, 0, 3, 1, 3), (("b", "c"), ("a", "c"))
+    assert pairs_published(counts, WITH_MARGINS, "respondents", tmp_path, pairs).verdict == "withhold"
+    assert learned_by_people(counts, pairs_published(counts, WITH_MARGINS, "none", tmp_path, pairs))
 
 
 def test_crossings_of_too_many_cells_are_said_not_to_be_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
