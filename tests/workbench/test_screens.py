@@ -87,7 +87,7 @@ def test_a_refused_command_is_the_one_that_is_shown(opened: Any, tmp_path: Path)
 def test_script_in_labels_stays_text(opened: Any, server: Server) -> None:
     evil = "<img src=x onerror=window.hacked=1>"
     rows = "\n".join(
-        f'"{evil}{i}",{age},{i + 1}' for i in range(3) for age in ("a", "<script>window.hacked=1</script>")
+        f'"{evil}{i}",{age},{(i + 1) ** 2}' for i in range(3) for age in ("a", "<script>window.hacked=1</script>")
     )
     server.upload("script.csv", f"area,age,count\n{rows}\n".encode())
     with person_at(opened, server, "script") as (person, page):
