@@ -17,6 +17,7 @@ from tests.table.strategies import labels, tables
 import discreet as dc
 from discreet import DataError, Figures, Hierarchy, Kind, Release, RequestError, Table
 from discreet.reading.published import open_release
+from discreet.table.doubtful_files import NOTE
 from discreet.table.listed_zeros import with_zeros
 from discreet.table.presentation import FORMATS, Presentation
 
@@ -77,7 +78,8 @@ def written(release: Release, form: str, folder: Path, **about: Any) -> Path:
 
 def is_text_for(form: str, texts: list[str]) -> bool:
     """Say whether a format can hold the texts as they are; blanks around the entries of CSV files are left out."""
-    if form != "xlsx" and any(text != text.strip() for text in texts):
+    # A label that looks like a note is refused beside a figure that is left empty.
+    if form != "xlsx" and any(text != text.strip() or NOTE.match(text) for text in texts):
         return False
     if form == "xlsx":
         return not any((ord(c) < 32 and c not in "\t\n") or c in "\ufffe\uffff" for text in texts for c in text)
