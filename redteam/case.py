@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from redteam.beliefs import Belief, TooManyError
+from redteam.enumeration import Belief, TooManyError
 from redteam.judge import Failure, wrong
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 
-from redteam.beliefs import Belief
 from redteam.claims import METHOD_LAWS, Interval, Sensitive, Verdict
+from redteam.enumeration import Belief
 from redteam.readers import METHOD
 from redteam.worlds import Cells
 

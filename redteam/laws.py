@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from redteam.beliefs import Limit, Weight
+from redteam.enumeration import Limit, Weight
 from redteam.published import Figure, Published
 from redteam.worlds import Cells, Counts
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import discreet as dc
-from redteam.beliefs import TooManyError
+from redteam.enumeration import TooManyError
 from redteam.methods import Method
 from redteam.policies import policy_of
 from redteam.published import Published, how_of, published

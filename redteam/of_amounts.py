@@ -10,8 +10,8 @@ from typing import Any
 
 import discreet as dc
 from redteam import readers
-from redteam.beliefs import Belief, enumerated, together
 from redteam.case import Bench, Case, judged_case, sure
+from redteam.enumeration import Belief, enumerated, together
 from redteam.judge import Failure, refuted
 from redteam.originals import firms_of
 from redteam.published import Published, published

@@ -8,8 +8,8 @@ from typing import Any
 
 import discreet as dc
 from redteam import claims
-from redteam.beliefs import Belief, TooManyError, together
 from redteam.case import Bench, Case, judged_case, sure
+from redteam.enumeration import Belief, TooManyError, together
 from redteam.judge import Failure, judge_widest, refuted
 from redteam.laws import limit_of
 from redteam.of_counts import below, target

@@ -10,8 +10,8 @@ from typing import Any
 
 import discreet as dc
 from redteam import claims, methods, originals, readers
-from redteam.beliefs import Belief, Limit, TooManyError
 from redteam.case import Bench, Case, judged_case, sure
+from redteam.enumeration import Belief, Limit, TooManyError
 from redteam.judge import (
     Failure,
     judge_counted,

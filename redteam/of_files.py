@@ -9,8 +9,8 @@ from typing import Any
 
 import discreet as dc
 from redteam import claims, readers
-from redteam.beliefs import Belief, TooManyError
 from redteam.case import Bench, Case, judged_case, sure
+from redteam.enumeration import Belief, TooManyError
 from redteam.eyes import seen
 from redteam.judge import Failure, judge_figures, refuted
 from redteam.of_counts import Target, judge_audit, target

@@ -14,9 +14,9 @@ from random import Random
 
 import discreet as dc
 from redteam import claims, laws, originals
-from redteam.beliefs import Belief, Limit, TooManyError, enumerated, together
 from redteam.case import Bench, Case, judged_case, sure
 from redteam.command import run
+from redteam.enumeration import Belief, Limit, TooManyError, enumerated, together
 from redteam.eyes import Line, held, lines
 from redteam.judge import Failure, judge_interval, judge_known, judge_widest, refuted
 from redteam.of_plans import FORMATS

@@ -11,8 +11,8 @@ from pathlib import Path
 from random import Random
 
 from redteam import originals, readers
-from redteam.beliefs import Belief, Limit
 from redteam.case import Bench, Case, judged_case, sure
+from redteam.enumeration import Belief, Limit
 from redteam.judge import Failure, judge_known, refuted
 from redteam.of_counts import below
 from redteam.of_plans import FORMATS, LIMITS, POLICY, Plan, of_firms, records_of, write_firms, write_people

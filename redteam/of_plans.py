@@ -12,9 +12,9 @@ from random import Random
 from typing import Any
 
 from redteam import laws, originals, readers
-from redteam.beliefs import Limit
 from redteam.case import Bench, Case, judged_case, sure
 from redteam.command import run
+from redteam.enumeration import Limit
 from redteam.eyes import held, lines
 from redteam.judge import NEAR, Failure, judge_known, refuted
 from redteam.of_counts import below

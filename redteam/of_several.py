@@ -11,8 +11,8 @@ from typing import Any
 
 import discreet as dc
 from redteam import claims, laws, originals, readers
-from redteam.beliefs import Belief, together
 from redteam.case import Bench, Case, judged_case, sure
+from redteam.enumeration import Belief, together
 from redteam.judge import NEAR, Failure, judge_figures, judge_interval, judge_known, refuted
 from redteam.methods import Method
 from redteam.of_counts import below

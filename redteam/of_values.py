@@ -13,8 +13,8 @@ from random import Random
 
 import discreet as dc
 from redteam import claims
-from redteam.beliefs import TooManyError, together
 from redteam.case import Bench, Case, judged_case
+from redteam.enumeration import TooManyError, together
 from redteam.judge import Failure, judge_interval, judge_widest, refuted, wrong
 from redteam.readers import OUTSIDER
 from redteam.stated import Stated

@@ -11,7 +11,7 @@ from math import prod
 from typing import Any
 
 from redteam import laws
-from redteam.beliefs import Belief, Limit, TooManyError, enumerated, together
+from redteam.enumeration import Belief, Limit, TooManyError, enumerated, together
 from redteam.methods import RANDOM, Method
 from redteam.notebook import Notebook
 from redteam.originals import Firms

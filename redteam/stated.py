@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from math import floor
 
-from redteam.beliefs import Belief, Limit, TooManyError, enumerated, together
+from redteam.enumeration import Belief, Limit, TooManyError, enumerated, together
 from redteam.published import Published
 from redteam.readers import limits
 from redteam.worlds import TOTAL, Cells, Counts, World
