@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from discreet.evaluate.expected import expected_risk as expected_risk
     from discreet.measures.estimate import estimate as estimate
     from discreet.measures.risk import risk as risk
+    from discreet.reading.published import read_release as read_release
     from discreet.rules.sensitivity import sensitivity as sensitivity
     from discreet.table import Dimension as Dimension
     from discreet.table import Release as Release
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from discreet.table.presentation import Presentation as Presentation
     from discreet.table.records import count_records as count_records
     from discreet.table.records import read_records as read_records
-    from discreet.table.release_reader import read_release as read_release
     from discreet.table.table_reader import read_table as read_table
     from discreet.table.table_reader import read_tabulation as read_tabulation
     from discreet.table.tabulation import Tabulation as Tabulation
@@ -84,7 +84,7 @@ _HOMES = {
     "discreet.table.kinds": ("Kind",),
     "discreet.table.presentation": ("Presentation",),
     "discreet.table.records": ("count_records", "read_records"),
-    "discreet.table.release_reader": ("read_release",),
+    "discreet.reading.published": ("read_release",),
     "discreet.table.table_reader": ("read_table", "read_tabulation"),
     "discreet.table.tabulation": ("Tabulation",),
     "discreet.tabulation.tabulate": ("tabulate",),

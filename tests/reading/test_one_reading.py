@@ -173,7 +173,7 @@ def suppress_command(folder: Path, way: Way) -> Any:
 def sample_command(folder: Path, way: Way) -> Any:
     """A sample of all people is the table itself."""
     out = folder / "out.csv"
-    how = ("--n", PEOPLE, "--seed", 1, "--trial", "-o", out, "--json")
+    how = ("--sample-size", PEOPLE, "--seed", 1, "--trial", "-o", out, "--json")
     asked("protect", "random-sample", way.file, *how, *way.options)
     with out.open() as stream:
         rows = [(row["area"], row["age"], int(row["count"])) for row in csv.DictReader(stream)]
@@ -202,7 +202,7 @@ COMMANDS: dict[str, See] = {
     ),
     "uniques": lambda _, way: asked("uniques", way.file, "-N", 900, "--json", *way.options)["priors"],
     "uniques size": lambda _, way: asked(
-        "uniques", "size", "--table", way.file, "-N", 900, "--bound", 0.05, "--json", *way.options
+        "uniques", "size", "--table", way.file, "-N", 900, "--at-most", 0.05, "--json", *way.options
     )["priors"],
     "rules": rules_command,
     "suppress": suppress_command,
@@ -288,7 +288,7 @@ REFUSING: dict[str, list[object]] = {
     "risk": ["risk"],
     "estimate": ["estimate", "-N", 900],
     "uniques": ["uniques", "sample", "-N", 900],
-    "uniques size": ["uniques", "size", "-N", 900, "--bound", 0.05, "--table"],
+    "uniques size": ["uniques", "size", "-N", 900, "--at-most", 0.05, "--table"],
     "rules": ["rules", "--rule", "threshold=3"],
     "suppress": ["protect", "suppress", "--rule", "threshold=3"],
     "round": ["protect", "random-rounding"],
@@ -481,7 +481,7 @@ def test_audits_and_ledgers_read_what_is_published_the_same(tmp_path: Path) -> N
         refused(run("audit", wrong)),
         refused(run("ledger", "check", wrong, "--ledger", ledger)),
         refused(run("ledger", "add", wrong, "--ledger", ledger)),
-        refused(run("assess", truth, "--release", wrong, "--record", tmp_path / "a.json")),
+        refused(run("assess", truth, "--released", wrong, "--record", tmp_path / "a.json")),
     }
     assert len(told) == 1
 
@@ -511,3 +511,12 @@ def test_a_sample_of_records_of_one_person_in_several_rows_is_refused() -> None:
         dc.population_uniques(visits, 50, by=["age"])
     assert dc.population_uniques(visits, 50, by=["age"], contributor="").sample_uniques == 1
     assert dc.population_uniques(visits[1:], 50, by=["age"]).sample_uniques == 2
+
+
+def test_a_tab_file_of_a_release_is_read_in_python_too(tmp_path: Path) -> None:
+    hidden = dc.suppress(TABLE, "threshold=3").release
+    hidden.write(tmp_path / "r.tab")
+    assert dc.read_release(tmp_path / "r.tab").parts()[0].hidden.sum() == hidden.parts()[0].hidden.sum() > 0
+    assert dc.audit(dc.read_release(tmp_path / "r.tab")).verdict == dc.audit(tmp_path / "r.tab").verdict
+    with pytest.raises(dc.RequestError, match="leave it out"):
+        dc.read_release(tmp_path / "r.tab", total="All")

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from tests.cli import running as cli
 
 import discreet as dc
 from discreet import DataError, Hierarchy
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.table.release_reader import release_from_frame
 from discreet.table.table import Table
-from discreet.table.unmarked_subtotals import refuse_blocks, refuse_nested
+from discreet.table.unmarked_subtotals import refuse_blocks, refuse_nested, refuse_scattered
 
 LINES = 3
 
@@ -187,3 +190,50 @@ def test_england_is_no_region() -> None:
     assert dc.risk(wide[wide["area"] != "England"], hierarchies={"area": tree}).people == 60
     with pytest.raises(DataError, match=r"'England' of dimension 'area' is not among the finest .* leave it out"):
         dc.risk(wide, hierarchies={"area": tree})
+
+
+def test_a_subtotal_among_its_parts_is_found_against_a_slow_twin(tmp_path: Path) -> None:
+    """In the order of the alphabet, active people stand before the employed, and these far from the unemployed."""
+    rng = np.random.default_rng(8)
+    for size in (4, 5, 6):
+        for made in (True, False) * 8:
+            values = rng.integers(1, 90, (size, 4))
+            parent, *parts = rng.permutation(size)[: int(rng.integers(3, size + 1))].tolist()
+            if made:
+                values[parent] = values[parts].sum(axis=0)
+            others = {k: [j for j in range(size) if j != k] for k in range(size)}
+            naive = any(
+                (values[list(some)].sum(axis=0) == values[k]).all()
+                for k in range(size)
+                for count in range(2, size)
+                for some in combinations(others[k], count)
+            )
+            codes = {name: code.ravel() for name, code in zip("ab", np.indices(values.shape), strict=True)}
+            labels = {"a": [f"x{k}x" for k in range(size)]}
+            refused = False
+            try:
+                refuse_scattered(codes, labels, values.ravel(), np.ones(values.size, bool))
+            except DataError:
+                refused = True
+            assert refused == naive == made
+    rows = "".join(
+        f"a{k},active,{e + u}\na{k},employed,{e}\na{k},inactive,{i}\na{k},unemployed,{u}\n" for k, e, u, i in LABOUR
+    )
+    (tmp_path / "t.csv").write_text("area,status,count\n" + rows, encoding="utf-8")
+    seems = "category 'active' of dimension 'status' seems to be the sum of 'employed' and 'unemployed'"
+    with pytest.raises(DataError, match=seems):
+        dc.suppress(tmp_path / "t.csv", "threshold=3")
+    hidden = rows.replace("unemployed,2\n", "unemployed,x\n").replace("inactive,7\n", "inactive,x\n")
+    (tmp_path / "r.csv").write_text("area,status,count\n" + hidden, encoding="utf-8")
+    for command in (("protect", "suppress", "t.csv", "--rule", "threshold=3"), ("audit", "r.csv"), ("assess", "t.csv")):
+        assert seems in cli.refused(
+            cli.run(command[0], *(tmp_path / one if "." in one else one for one in command[1:]))
+        )
+
+
+LABOUR = [(0, 20, 9, 7), (1, 42, 2, 7), (2, 51, 8, 14), (3, 17, 6, 19), (4, 33, 5, 12), (5, 28, 4, 9)]
+
+
+def test_small_counts_are_sums_by_chance() -> None:
+    frame = pd.DataFrame({"a": [1, 2, 1], "b": [2, 3, 2], "c": [1, 0, 3], "d": [1, 1, 1]}, index=["x", "y", "z"])
+    assert Table.from_frame(frame.reset_index(names="area")).total == 18

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -82,6 +85,20 @@ class Registry(Mapping[str, T]):
 
 
 def _entry_points(group: str) -> EntryPoints:
+    return _read_entry_points(group, tuple((place, _changed(place)) for place in sys.path))
+
+
+def _changed(place: str) -> int:
+    """Return when a folder was last changed, as by installing a package; 0 if there is none."""
+    try:
+        return os.stat(place or ".").st_mtime_ns
+    except OSError:
+        return 0
+
+
+@lru_cache(maxsize=16)
+def _read_entry_points(group: str, places: tuple[tuple[str, int], ...]) -> EntryPoints:
+    """Return what the packages in these places add: each of them is read for that, so once is enough."""
     # Imported late: it takes longer than a small command, and most find what they need among our own.
     from importlib.metadata import entry_points
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import pyarrow as pa
@@ -20,10 +20,46 @@ from discreet.table.hierarchy import Hierarchy, Prefixes
 from discreet.table.inspection import SHOWN, InspectedColumn, Inspection, figures_dict
 from discreet.table.kinds import Marked
 from discreet.table.release import Release
-from discreet.table.release_reader import read_release, release_from_frame
+from discreet.table.release_reader import ReleaseOptions, release_from_frame
+from discreet.table.release_reader import read_release as read_release_rows
 from discreet.table.tab_writer import HIDDEN_FIGURE
+from discreet.table.workbook_extras import refuse_extras
 from discreet.tabulation.argus_tab import HIDDEN, read_tab
 from discreet.tabulation.rda import Metadata, read_rda, text_of
+
+TAB = ("value", "parts", "encoding")
+"""What is said about a .tab file of published figures; it says the rest itself."""
+
+
+def read_release(
+    path: str | Path,
+    *,
+    encoding: str = "utf-8",
+    delimiter: str | None = None,
+    sheet: str | None = None,
+    header_row: int | None = None,
+    **reading: Unpack[ReleaseOptions],
+) -> Release:
+    """Read what is published from a CSV, Parquet, Excel or ``.tab`` file.
+
+    All that :meth:`Release.write` writes is read back. A column ``published_as`` says how each figure was made, and
+    columns ``lower`` and ``upper`` hold figures that are published as intervals. A Parquet file that discreet wrote
+    says everything itself, and so does a ``.tab`` file with its ``.rda`` file beside it.
+
+    Args:
+        path: a long file (a column per dimension and a column of figures), a wide cross-table, or a file of τ-ARGUS.
+        encoding: the encoding of a CSV or ``.tab`` file.
+        delimiter: what separates the columns of a CSV file.
+        sheet: the sheet of a workbook; the only one with anything in it by default.
+        header_row: the row of a CSV file or sheet with the names of the columns, counted from 1.
+        **reading: how the columns are read; see :class:`~discreet.table.release_reader.ReleaseOptions`.
+    """
+    place = {"delimiter": delimiter, "sheet": sheet, "header_row": header_row}
+    given = {**reading, **{name: one for name, one in place.items() if one is not None}, "encoding": encoding}
+    if Path(path).suffix.lower() == ".tab" and (strange := next((one for one in given if one not in TAB), None)):
+        raise RequestError(f"{path}: a .tab file says itself what {strange}= would say; leave it out")
+    found: Release = open_release(path, given)
+    return found
 
 
 def open_release(published: Any, reading: Mapping[str, Any] | None = None) -> Any:
@@ -36,11 +72,11 @@ def open_release(published: Any, reading: Mapping[str, Any] | None = None) -> An
     given = dict(reading or {})
     if isinstance(published, str | Path):
         if Path(published).suffix.lower() == ".tab":
-            own = {name: given[name] for name in ("value", "parts", "encoding") if name in given}
+            own = {name: given[name] for name in TAB if name in given}
             if given.get("statistics"):
                 raise RequestError(f"{published}: a .tab file holds no statistics; give the published file (.csv)")
             return read_tab_release(published, **own)
-        return read_release(published, **given)
+        return read_release_rows(published, **given)
     if not is_frame(published):
         held = getattr(published, "release", published)
         if held is None:
@@ -59,6 +95,8 @@ def open_released(released: object, reading: Reading) -> Any:
     """
     if not is_read(released):
         return released
+    if isinstance(released, str | Path):
+        refuse_extras(Path(released))
     how = reading.released()
     if str(released).lower().endswith(".tab") or stated_method(released) is not None:
         return open_release(released, how)

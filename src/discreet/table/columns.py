@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -16,13 +16,22 @@ from discreet.core.numerics import BoolArray, IntArray, first_true
 from discreet.table.counts import Where, numpy_from_arrow, whole_counts
 from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Dimension, Grid, grid_of
-from discreet.table.unmarked_subtotals import ADDED, NO_SUMS, refuse_blocks, refuse_nested
+from discreet.table.unmarked_subtotals import ADDED, NO_SUMS, refuse_blocks, refuse_nested, refuse_scattered
 from discreet.table.unmarked_totals import FLAT, NONE, refuse_sums, refuse_unmarked
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 Margins: TypeAlias = Literal["check", "recompute"]
+
+
+class TotalOptions(TypedDict, total=False):
+    """What totals are called, whether they are checked, and the dimensions whose categories a hierarchy lists."""
+
+    total: str | None
+    totals: Mapping[str, str] | None
+    margins: Margins
+    listed: Collection[str]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,22 +110,20 @@ def frequencies_from_columns(
     *,
     where: Where,
     categories: Mapping[str, Sequence[object]] | None = None,
-    total: str | None = None,
-    totals: Mapping[str, str] | None = None,
-    margins: Margins = "check",
     possible: BoolArray | None = None,
-    listed: Collection[str] = (),
+    **how: Unpack[TotalOptions],
 ) -> Frequencies:
     """Count cells from a column of labels per dimension and a column of counts; see :func:`discreet.read_table`.
 
     ``categories`` are those of each dimension, in order, by default those of the columns; ``possible`` is false at
     structural zeros, and ``where`` names the place of a row in messages. Categories of a dimension that is ``listed``
-    have their place in a hierarchy, so none of them is taken for a forgotten sum.
+    have their place in a hierarchy, so none of them is taken for a forgotten sum. Without a ``total``, no row is one.
     """
+    total, margins = how.get("total"), how.get("margins", "check")
     codes, dims, marked = [], [], []
     for name, column in columns.items():
         if categories is None:
-            called = (totals or {}).get(name, total)
+            called = (how.get("totals") or {}).get(name, total)
             dim_codes, found, is_total = _split_total(column, called)
             if not found:
                 raise DataError(f"dimension {name!r} has margins ({called!r}) only; give its categories")
@@ -162,12 +169,12 @@ def frequencies_from_columns(
             refuse_unmarked(dimension.name, dimension.categories, known=bool(mark.any()))
         # A total that was checked leaves no room for another one.
         checked = {dim.name for dim, mark in zip(dims, marked, strict=True) if mark.any() and margins == "check"}
-        bare = {dim.name: dim.categories for dim in dims if dim.name not in {*checked, *listed}}
+        bare = {dim.name: dim.categories for dim in dims if dim.name not in {*checked, *how.get("listed", ())}}
         any_marked = not inner.all()
         inside = dict(zip(columns, (code[inner] for code in codes), strict=True))
         every = inside, bare, numbers[inner], np.ones(rows.size, bool)
         refuse_sums(*every, FLAT if any_marked else NONE)
-        for refuse in (refuse_nested, refuse_blocks):
+        for refuse in (refuse_nested, refuse_blocks, refuse_scattered):
             refuse(*every, FLAT if any_marked else NO_SUMS, ADDED)
     return table
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -71,7 +72,9 @@ class Placed:
                     there.append(np.zeros_like(mine))
             grid = Grid(tuple(shape))
             place = grid.encode(own) if own else np.zeros_like(self.unit)
-            yield mine, grid.encode(there) if own else np.zeros_like(mine), grid.size, place % (grid.size + 1)
+            if any(column.dtype.kind == "i" for column in own):
+                place[place < 0] = grid.size
+            yield mine, grid.encode(there) if own else np.zeros_like(mine), grid.size, place
 
     def sums(self, space: Space, positions: IntArray) -> FloatArray:
         """Return what respondents contribute to positions."""
@@ -85,7 +88,7 @@ class Placed:
         codes = {name: code[mask] for name, code in self.codes.items()}
         return Placed(self.names, self.unit[mask], codes, self.amount[mask])
 
-    @property
+    @cached_property
     def once(self) -> bool:
         """Whether nobody has two entries."""
         return bool((np.diff(self.unit) > 0).all())
@@ -148,7 +151,7 @@ def placed(tables: Sequence[Tabulation], space: Space, response: str | None) -> 
             there = space.axes[space.axis(axis.name)]
             code, occurs = table.places_of_respondents[k]
             where = _recoded(axis, there)
-            codes[axis.name] = where[code]
+            codes[axis.name] = code if np.array_equal(where, np.arange(where.size)) else where[code]
             all_inside &= OUTSIDE not in where[occurs]
             if np.isin(where[occurs], (OUTSIDE, *there.leaves)).all():
                 finest.add(axis.name)

@@ -247,6 +247,14 @@ class Figures(Copied, Readable):
     def _totals(self) -> dict[str, frozenset[str]]:
         return {name: frozenset(tree.total for tree in trees) for name, trees in self.hierarchies.items()}
 
+    @cached_property
+    def named(self) -> dict[str, tuple[str, ...]]:
+        """The labels of each dimension that are not totals."""
+        return {
+            name: tuple(label for label in labels if not self.is_total(name, label))
+            for name, labels in self.labels.items()
+        }
+
     def categories(self, name: str) -> list[int]:
         """Return the codes of a dimension that are not totals, in the order of the table."""
         return [i for i, label in enumerate(self.labels[name]) if not self.is_total(name, label)]

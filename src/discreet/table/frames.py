@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -14,19 +14,10 @@ import pyarrow as pa
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.numerics import BoolArray, IntArray, first_true
 from discreet.table.arrow_files import TextOptions, read_arrow
-from discreet.table.columns import Coded, Margins, coded_arrow, frequencies_from_columns
+from discreet.table.columns import Coded, TotalOptions, coded_arrow, frequencies_from_columns
 from discreet.table.counts import Where, counts_from_arrow
 from discreet.table.frequencies import Frequencies
 from discreet.table.roles import ENDS, FIGURES, POSSIBLE, Layout, check_layout, roles
-
-
-class TotalOptions(TypedDict, total=False):
-    """What totals are called, whether they are checked, and the dimensions whose categories a hierarchy lists."""
-
-    total: str | None
-    totals: Mapping[str, str] | None
-    margins: Margins
-    listed: Collection[str]
 
 
 class TableOptions(TotalOptions, total=False):
@@ -83,7 +74,7 @@ def frequencies_from_arrow(
     **how: Unpack[TotalOptions],
 ) -> Frequencies:
     """Count the cells of an Arrow table; `where` names the place of a row in messages."""
-    total, totals, margins = how.get("total", "Total"), how.get("totals"), how.get("margins", "check")
+    total, margins = how.setdefault("total", "Total"), how.get("margins", "check")
     if decimal not in (".", ",", None):
         raise RequestError(f"decimal is {decimal!r}; it is '.' or ','")
     if margins not in ("check", "recompute"):
@@ -101,10 +92,7 @@ def frequencies_from_arrow(
         columns = {name: coded_arrow(name, arrow[name], where) for name in found.dimensions}
         counts = counts_from_arrow(arrow[found.figure], where, decimal)
         possible = possible_from_arrow(arrow, found.dimensions, where)
-    named: Collection[str] = how.get("listed", ())
-    return frequencies_from_columns(
-        columns, counts, where=where, total=total, totals=totals, margins=margins, possible=possible, listed=named
-    )
+    return frequencies_from_columns(columns, counts, where=where, possible=possible, **how)
 
 
 def possible_from_arrow(arrow: pa.Table, dimensions: Sequence[str], where: Where) -> BoolArray | None:

@@ -72,9 +72,14 @@ class Grid:
         """
         position, incomplete = np.zeros((), np.int64), []
         for length, column in zip(self.shape, codes, strict=True):
-            code = np.asarray(column, np.int64)
-            position = position * length + code
-            if code.size and code.min() < 0:
+            code = np.asarray(column)
+            code = code if np.can_cast(code.dtype, np.int64) else code.astype(np.int64)
+            if position.ndim and position.shape == code.shape:
+                position *= length
+                position += code
+            else:
+                position = np.add(position * length, code, dtype=np.int64)
+            if code.dtype.kind == "i" and code.size and code.min() < 0:
                 incomplete.append(code)
         for code in incomplete:
             position = np.where(code < 0, -1, position)
@@ -86,13 +91,19 @@ class Grid:
         >>> [column.tolist() for column in Grid((2, 3)).decode(np.array([0, 5]))]
         [[0, 1], [0, 2]]
         """
-        return tuple(self.code(positions, axis) for axis in range(len(self.shape)))
+        found: list[IntArray] = []
+        for length in self.shape[:0:-1]:
+            above = positions // length
+            # NumPy divides several times as fast as it finds remainders.
+            found.append(positions - above * length)
+            positions = above
+        return (positions, *reversed(found)) if self.shape else ()
 
     def code(self, positions: IntArray, axis: int) -> IntArray:
         """Return the codes of positions along one dimension."""
         stride = self.strides[axis]
         codes: IntArray = positions // stride if stride > 1 else positions
-        return codes % self.shape[axis] if axis else codes
+        return codes - codes // self.shape[axis] * self.shape[axis] if axis else codes
 
     def moved(self, positions: IntArray, axis: int, to: npt.ArrayLike) -> IntArray:
         """Return positions with another code along one dimension.
@@ -285,6 +296,13 @@ def locate(listed: IntArray, wanted: IntArray, order: IntArray | None = None) ->
     if not listed.size:
         return np.full(wanted.shape, -1)
     ordered = listed if order is None else listed[order]
+    low, high = int(ordered[0]), int(ordered[-1])
+    if high - low < wanted.size:
+        # So many numbers are found sooner in a list of all places, with one for none at either end.
+        places = np.full(high - low + 3, -1)
+        places[ordered - (low - 1)] = np.arange(ordered.size) if order is None else order
+        found: IntArray = places[np.clip(wanted, low - 1, high + 1) - (low - 1)]
+        return found
     # Without the last one, every number is sent to a place that exists.
     at = np.searchsorted(ordered[:-1], wanted)
     return np.where(ordered[at] == wanted, at if order is None else order[at], -1)

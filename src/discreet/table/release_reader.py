@@ -54,8 +54,9 @@ from discreet.table.statistic_reader import (
     taken_out,
 )
 from discreet.table.table_reader import is_tabulated, note_of, release_from_arrow
-from discreet.table.unmarked_subtotals import NO_SUMS, refuse_blocks, refuse_nested
+from discreet.table.unmarked_subtotals import NO_SUMS, refuse_blocks, refuse_nested, refuse_scattered
 from discreet.table.unmarked_totals import FLAT, NONE, refuse_sums, refuse_unmarked
+from discreet.table.workbook_extras import refuse_extras
 
 STATED = re.compile(rf"(.*?)(?: {ROWS}=([0-9]+))?(?:{TRIAL_MARK})?")
 """How a figure was made, and how many rows there are."""
@@ -139,6 +140,7 @@ def read_release(
     """
     _check_options(reading)
     file = Path(path)
+    refuse_extras(file)
     if sheet is None and header_row is None and (tables := published_tables(file)):
         with errors_of(file):
             _refuse_statistics(reading)
@@ -410,7 +412,7 @@ def _refuse_sums(
     bare = {name: one.categories for name, one in labels.items() if total not in one.categories and not trees.get(name)}
     codes = {name: one.codes for name, one in labels.items()}
     refuse_sums(codes, bare, numbers, ~hidden, _otherwise(labels, total), by_chance=by_chance)
-    for refuse in (refuse_nested, refuse_blocks):
+    for refuse in (refuse_nested, refuse_blocks, refuse_scattered):
         refuse(codes, bare, numbers, ~hidden, _otherwise(labels, total, NO_SUMS))
 
 

@@ -92,7 +92,7 @@ def namesakes(
 
 def _meant(part: Figures, name: str) -> frozenset[str]:
     """Return the categories of a dimension, without its totals."""
-    return frozenset(spelled(one) for one in part.labels[name] if not part.is_total(name, one))
+    return frozenset(spelled(one) for one in part.named[name])
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -59,7 +59,8 @@ def _crossed(tabulation: Tabulation, among: BoolArray | None) -> Iterator[tuple[
             other = [code > 0 for name, code in zip(tabulation.names, cells, strict=True) if name not in margin]
             if np.logical_or.reduce([cells[0] < 0, *other]).all():
                 continue
-            inside = {name: tabulation.grid.code(known.cell, tabulation.names.index(name)) for name in margin}
+            places = tabulation.places_of_respondents
+            inside = {name: places[tabulation.names.index(name)][0] for name in margin}
             yield every, [inside.get(name, nothing) for name in tabulation.names]
         return
     codes = tabulation.grid.decode(known.cell)

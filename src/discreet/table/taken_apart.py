@@ -105,9 +105,7 @@ def nestings(
 
 def _inside(fine: Figures, a: str, coarse: Figures, b: str) -> bool:
     """Say whether all codes begin with those of another dimension, and add up to its figures where both are shown."""
-    codes, tops = (
-        [one for one in part.labels[name] if not part.is_total(name, one)] for part, name in ((fine, a), (coarse, b))
-    )
+    codes, tops = fine.named[a], coarse.named[b]
     under: dict[str, list[str]] = {}
     for code in codes:
         above = [top for top in tops if code.startswith(top) and code != top]

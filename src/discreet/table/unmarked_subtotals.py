@@ -1,11 +1,12 @@
-"""Subtotals that nobody marked: categories that are sums of those with longer codes, or of those next to them.
+"""Subtotals that nobody marked: categories that are sums of those with longer codes, next to them, or of any.
 
 Taken for a category, a subtotal counts people twice, and no equation links it to its cells.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -15,6 +16,10 @@ from discreet.core.text import listed
 from discreet.table.grid import locate
 from discreet.table.unmarked_totals import LINES, lines_of
 
+CHANCE = 1_000
+"""A sum is none by chance if chance makes one less than once in so many tables."""
+MOST = 14
+"""The most categories of which all sums are tried."""
 NO_SUMS = "say that there are no sums (total=None, --total '')"
 TREE = "give the dimension a hierarchy (hierarchies=, --hierarchy)"
 """What to do with a subtotal of a release."""
@@ -100,6 +105,70 @@ def refuse_blocks(
                 continue
             if _seen_as_sums(codes[name], line, above, values, shown)[parent] >= LINES:
                 raise _seeming(name, labels, parent, list(range(first, last)), (remedy, otherwise))
+
+
+def refuse_scattered(
+    codes: Mapping[str, IntArray],
+    categories: Mapping[str, Sequence[str]],
+    values: IntArray,
+    shown: BoolArray,
+    otherwise: str = NO_SUMS,
+    remedy: str = TREE,
+) -> None:
+    """Refuse categories that are the sum of some others, wherever these are listed, as active people are of others.
+
+    The arguments are those of :func:`refuse_nested`. All sums of some categories are tried, of dimensions with at most
+    fourteen. So many agree with some category by chance in a few small counts that the lines have to show more: that it
+    happens less than once in a thousand tables if every value up to the category's own is equally likely.
+
+    >>> labels = {"status": ["active", "employed", "inactive", "unemployed"]}
+    >>> every = {"status": np.repeat([0, 1, 2, 3], 3), "area": np.tile([0, 1, 2], 4)}
+    >>> counts = np.array([50, 61, 43, 48, 52, 40, 9, 12, 30, 2, 9, 3])
+    >>> refuse_scattered(every, labels, counts, np.ones(12, bool))
+    Traceback (most recent call last):
+        ...
+    discreet.core.errors.DataError: category 'active' of dimension 'status' seems to be the sum of 'employed' and \
+'unemployed'; if it is, give the dimension a hierarchy (hierarchies=), otherwise say that there are no sums (total=None)
+    """
+    for name, labels in categories.items():
+        size = len(labels)
+        if not 4 <= size <= MOST:
+            continue
+        line = lines_of(codes[name].size, [column for other, column in codes.items() if other != name])
+        number = int(line.max(initial=-1)) + 1
+        whole = np.bincount(line, ~shown, number)[line] == 0
+        table = np.zeros((size, number), np.int64)
+        table[codes[name][whole], line[whole]] = values[whole]
+        for parent, parts in _sums_of_some(table):
+            lines = (table[parts] > 0).sum(axis=0) > 1
+            enough = math.log(CHANCE * size * 2 ** (size - 1))
+            if np.log1p(np.abs(table[parent, lines])).sum() < enough:
+                continue
+            above = np.full(size, -1)
+            above[parts] = parent
+            if _seen_as_sums(codes[name], line, above, values, shown)[parent] > 0:
+                raise _seeming(name, labels, parent, parts, (remedy, otherwise))
+
+
+def _sums_of_some(table: IntArray) -> Iterator[tuple[int, list[int]]]:
+    """Yield every row that is the sum of two or more others in all columns, with the fewest such others.
+
+    >>> list(_sums_of_some(np.array([[5, 9], [2, 3], [1, 1], [3, 6]])))
+    [(0, [1, 3])]
+    """
+    # One number for each row; equal ones are compared in full.
+    size, mixed = len(table), table @ np.random.default_rng(0).integers(1, 2**20, table.shape[1])
+    sums = np.zeros(1, np.int64)
+    for one in mixed:
+        sums = np.concatenate([sums, sums + one])
+    bits = np.arange(size)
+    for parent in np.flatnonzero(table.any(axis=1)).tolist():
+        sets = np.flatnonzero(sums == mixed[parent])
+        chosen = (sets[:, None] >> bits) & 1
+        fit = (chosen[:, parent] == 0) & (chosen.sum(axis=1) > 1) & (chosen @ table == table[parent]).all(axis=1)
+        if fit.any():
+            fewest = min(chosen[fit].tolist(), key=sum)
+            yield parent, [k for k in range(size) if fewest[k]]
 
 
 def _blocks(sums: IntArray) -> list[tuple[int, int, int]]:

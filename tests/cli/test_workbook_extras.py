@@ -1,0 +1,96 @@
+"""A workbook for publication that holds more than values is not called safe: readers open it."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import openpyxl
+import openpyxl.chart
+import openpyxl.comments
+import pytest
+from tests.cli.running import refused, run
+
+import discreet as dc
+from discreet.core.errors import DataError
+
+ROWS = ["n,a,x", "n,b,x", "n,Total,13", "s,a,x", "s,b,x", "s,Total,15", "Total,a,10", "Total,b,18", "Total,Total,28"]
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def book() -> openpyxl.Workbook:
+    made = openpyxl.Workbook()
+    for text in ("area,kind,count", *ROWS):
+        made.active.append([int(part) if part.isdecimal() else part for part in text.split(",")])
+    return made
+
+
+def commented(made: openpyxl.Workbook) -> None:
+    made.active["C2"].comment = openpyxl.comments.Comment("was 3", "me")
+
+
+def sheet_behind(made: openpyxl.Workbook, state: str = "hidden") -> None:
+    made.create_sheet("original").append(["n", "a", 3])
+    made["original"].sheet_state = state
+
+
+def charted(made: openpyxl.Workbook) -> None:
+    chart = openpyxl.chart.BarChart()
+    chart.add_data(openpyxl.chart.Reference(made.active, min_col=3, min_row=1, max_row=3), titles_from_data=True)
+    made.active.add_chart(chart, "H2")
+
+
+@pytest.mark.parametrize(
+    ("add", "named"),
+    [
+        (commented, "comments"),
+        (sheet_behind, "hidden sheets"),
+        (lambda made: sheet_behind(made, "veryHidden"), "hidden sheets"),
+        (charted, "charts with their data"),
+    ],
+)
+def test_what_readers_can_open_is_refused(add: Callable[[openpyxl.Workbook], None], named: str) -> None:
+    made = book()
+    made.save("plain.xlsx")
+    add(made)
+    made.save("more.xlsx")
+    assert run("audit", "plain.xlsx", "--least", "1").out.startswith("safe")
+    for command in (
+        ("audit", "more.xlsx", "--least", "1", "--sheet", "Sheet"),
+        ("ledger", "add", "more.xlsx", "--ledger", "l.sqlite", "--title", "first", "--sheet", "Sheet"),
+    ):
+        assert f"holds {named}, which readers can open" in refused(run(*command))
+    with pytest.raises(DataError, match=f"holds {named}"):
+        dc.read_release("more.xlsx", sheet="Sheet")
+
+
+@pytest.mark.parametrize(("formula", "tells"), [("=SUM(C2:C3)", False), ("=3+10", True), ("=original!C2+C3", True)])
+def test_formulas_that_contain_figures(formula: str, tells: bool) -> None:
+    made = book()
+    made.active["C4"] = formula
+    made.save("plain.xlsx")
+    # As a spreadsheet program saves it: the formula with its value.
+    with zipfile.ZipFile("plain.xlsx") as old, zipfile.ZipFile("saved.xlsx", "w") as new:
+        for name in old.namelist():
+            content = old.read(name)
+            new.writestr(name, content.replace(b"</f><v />", b"</f><v>13</v>").replace(b"</f><v/>", b"</f><v>13</v>"))
+    if tells:
+        assert "formulas with numbers or texts in them" in refused(run("audit", "saved.xlsx", "--least", "1"))
+    else:
+        assert run("audit", "saved.xlsx", "--least", "1").out.startswith("safe")
+
+
+def test_a_release_of_ones_own_to_which_something_was_added() -> None:
+    Path("t.csv").write_text("area,sex,count\nn,m,1\nn,f,30\ns,m,22\ns,f,41\nw,m,12\nw,f,9\n", encoding="utf-8")
+    assert run("protect", "suppress", "t.csv", "--rule", "threshold=3", "-o", "r.xlsx").code == 0
+    assert run("audit", "r.xlsx").code == 0
+    made = openpyxl.load_workbook("r.xlsx")
+    sheet_behind(made)
+    made.save("r.xlsx")
+    assert "holds hidden sheets" in refused(run("audit", "r.xlsx"))
+    assert "holds hidden sheets" in refused(run("assess", "t.csv", "--released", "r.xlsx"))
