@@ -24,7 +24,7 @@ from tests.protect.suppression.test_crossings import intervals
 
 from discreet.auditing.audit import audit
 from discreet.auditing.limits import Limits
-from discreet.core.errors import DataError
+from discreet.core.errors import DataError, RequestError
 from discreet.decide.ledger import Ledger
 from discreet.programme.cluster_work import ClusterOutcome
 from discreet.programme.originals import RecordsOfPlan
@@ -293,9 +293,12 @@ def test_a_run_that_was_killed_goes_on_and_ends_in_the_same_bytes(tmp_path: Path
 
 
 @pytest.mark.long
-def test_thirty_tables_killed_at_ten_random_moments_end_in_the_same_bytes(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("n", "values", "share"), [(3000, 3, 1.0), (8000, 30, 0.3)], ids=["30 tables", "300 tables"])
+def test_tables_killed_at_ten_random_moments_end_in_the_same_bytes(
+    tmp_path: Path, n: int, values: int, share: float
+) -> None:
     """A timer of the processor ends the run wherever it is, as a kill does; the next one goes on from there."""
-    (tmp_path / "plan.toml").write_text(register(tmp_path))
+    (tmp_path / "plan.toml").write_text(register(tmp_path, n, values))
     code = (
         "import signal, sys; signal.signal(signal.SIGPROF, signal.SIG_DFL); "
         "signal.setitimer(signal.ITIMER_PROF, float(sys.argv.pop(1))); from discreet.cli.app import main; main()"
@@ -313,13 +316,13 @@ def test_thirty_tables_killed_at_ten_random_moments_end_in_the_same_bytes(tmp_pa
     after = os.times()
     whole = after.children_user + after.children_system - before.children_user - before.children_system
     draw, ended = np.random.default_rng(8), []
-    for moment in draw.uniform(0.1, whole, 10).tolist():
+    for moment in draw.uniform(0.1, share * whole, 10).tolist():
         ended.append(go(tmp_path / "killed", moment))
         if ended[-1] != -signal.SIGPROF:
             shutil.rmtree(tmp_path / "killed")
     assert ended.count(-signal.SIGPROF) > 2
     assert go(tmp_path / "killed", 0.0) == 0
-    assert len(list((tmp_path / "whole").glob("*.csv"))) == 30
+    assert len(list((tmp_path / "whole").glob("*.csv"))) == 10 * values
     assert _bytes(tmp_path / "killed") == _bytes(tmp_path / "whole")
 
 
@@ -395,6 +398,24 @@ def test_amounts_with_many_digits_agree_once_they_are_rounded(tmp_path: Path) ->
     total = cells(found.clusters[0])["size"][frozenset()]
     assert float(total) == pytest.approx(sum(round(float(line.split(",")[8]), 2) for line in long[1:]), abs=1e-6)
     assert len(total.partition(".")[2]) == 2
+
+
+def test_a_refusal_leaves_nothing_behind_that_was_not_there(tmp_path: Path) -> None:
+    lines = firms(tmp_path, 120).read_text().splitlines()
+    tables = table("size", ["region", "size"], "pizza") + table("form", ["district", "form"], "pizza")
+    text = BUSINESS + FIRMS + tables
+    with pytest.raises(RequestError, match="short"):
+        run_plan(plan_of(text, folder=tmp_path), RunOptions(tmp_path / "new" / "out", 5))
+    long = [lines[0], *(f"{line}.{(i * 7_919_191_919_191) % 10**13:013}" for i, line in enumerate(lines[1:]))]
+    (tmp_path / "firms.csv").write_text("\n".join(long) + "\n")
+    for made_before in (False, True):
+        with pytest.raises(DataError, match="decimal"):
+            made(tmp_path, text, tmp_path / "new" / "out")
+        assert (tmp_path / "new").exists() == made_before
+        # What others keep in the folder stays.
+        (tmp_path / "new" / "out").mkdir(parents=True, exist_ok=True)
+        (tmp_path / "new" / "out" / "mine.txt").write_text("mine")
+    assert [path.name for path in (tmp_path / "new" / "out").iterdir()] == ["mine.txt"]
 
 
 def test_numbers_and_amounts_of_one_plan_are_judged_together(tmp_path: Path) -> None:

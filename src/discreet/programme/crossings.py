@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 from discreet.core.json_types import Json
@@ -57,12 +58,12 @@ class TableFamily:
         """The tables' names, joined."""
         return "+".join(one.name for one in self.tables)
 
-    @property
+    @cached_property
     def widest(self) -> Crossing:
         """The table that contains all others."""
         return next(one for one in self.tables if all(other.within(one) for other in self.tables))
 
-    @property
+    @cached_property
     def dimensions(self) -> frozenset[str]:
         """The dimensions that it crosses or is cut by."""
         return frozenset([*self.widest.levels, *self.widest.where])
@@ -86,7 +87,7 @@ class Cluster:
         """All tables, including those contained in others."""
         return tuple(one for group in self.groups for one in group.tables)
 
-    @property
+    @cached_property
     def dimensions(self) -> tuple[str, ...]:
         """All dimensions, in the order in which tables name them."""
         return tuple(dict.fromkeys(n for one in self.tables for n in (*one.levels, *one.where)))

@@ -242,7 +242,7 @@ class RecordsOfPlan:
             if values and (self.said.decimals is not None or nobody):
                 source, spec = prepared(source, spec, self.said.decimals)
             whole, keys = self._tabulated(source, spec, progress)
-            made |= {one.name: self._cells(one, whole, keys) for one in clusters}
+            made |= self._cells(clusters, whole, keys)
         for one in every:
             yield made[one.name] if one.name in made else self._tied(one, top, progress)
 
@@ -264,8 +264,8 @@ class RecordsOfPlan:
             margins=margins,
         )
         whole, keys = self._tabulated(Source("arrow", native=rows), full, progress)
-        found = self._cells(replace(cluster, variable=AMOUNT), whole, keys)
-        return replace(found, cluster=cluster)
+        found = self._cells([replace(cluster, variable=AMOUNT)], whole, keys)
+        return replace(next(iter(found.values())), cluster=cluster)
 
     def _tabulated(
         self, source: Source, spec: TableSpec, progress: Progress | None
@@ -274,21 +274,28 @@ class RecordsOfPlan:
             return tabulate_with_keys(source, spec, progress=progress)
         return tabulate(source, spec, engine=self.said.engine, progress=progress), None
 
-    def _cells(self, cluster: Cluster, whole: Tabulation, keys: IntArray | None) -> ClusterCells:
-        """Return the cells of one cluster of a tabulation of several."""
-        fixed = {self.said.period: cluster.period} if self.said.period and cluster.period else {}
-        names = {*cluster.dimensions, INDICATOR}
-        axes = [axis for axis in whole.axes if axis.name in names]
-        margins = {m for group in cluster.groups for m in _crossings(group, axes)}
-        ordered = tuple(sorted(margins, key=lambda m: (len(m), m)))
-        # What weights represent stands in the place of counts.
-        found, rows = projected(
-            of_response(whole, cluster.variable or self.plan.weights[cluster.name]), axes, ordered, fixed, together=True
-        )
-        if not len(found):
-            raise DataError(f"cluster {cluster.name!r}: no record is of {cluster.period!r}; check the period")
+    def _cells(self, clusters: Sequence[Cluster], whole: Tabulation, keys: IntArray | None) -> dict[str, ClusterCells]:
+        """Return the cells of every cluster of a tabulation; those that cross the same are cut out of it once."""
+        alike: dict[object, list[Cluster]] = {}
+        for one in clusters:
+            alike.setdefault((one.period, frozenset(group.dimensions for group in one.groups)), []).append(one)
         modulus = LARGEST_KEY if self.said.key_range == 1 else self.said.key_range or KEYS
-        return ClusterCells(cluster, found, None if keys is None else keys[rows], modulus)
+        made = {}
+        for some in alike.values():
+            first = some[0]
+            fixed = {self.said.period: first.period} if self.said.period and first.period else {}
+            names = {*first.dimensions, INDICATOR}
+            axes = [axis for axis in whole.axes if axis.name in names]
+            margins = {m for group in first.groups for m in _crossings(group, axes)}
+            ordered = tuple(sorted(margins, key=lambda m: (len(m), m)))
+            found, rows = projected(whole, axes, ordered, fixed, together=True)
+            if not len(found):
+                raise DataError(f"cluster {first.name!r}: no record is of {first.period!r}; check the period")
+            for one in some:
+                # What weights represent stands in the place of counts.
+                own = of_response(found, one.variable or self.plan.weights[one.name])
+                made[one.name] = ClusterCells(one, own, None if keys is None else keys[rows], modulus)
+        return made
 
 
 def _crossings(group: TableFamily, axes: Sequence[Axis]) -> Iterator[tuple[str, ...]]:

@@ -122,7 +122,15 @@ def _people(whole: Tabulation, axes: Sequence[Axis], margins: Margins, fixed: Ma
         return None
 
     def code(name: str) -> IntArray:
-        return whole.grid.code(people.cell, whole.names.index(name))
+        return whole.places_of_respondents[whole.names.index(name)][0]
+
+    def leaves(axis: Axis) -> IntArray:
+        there = code(axis.name)[inside] if fixed else code(axis.name)
+        place, occurs = (
+            _leaves(whole.axis(axis.name), axis),
+            whole.places_of_respondents[whole.names.index(axis.name)][1],
+        )
+        return there if np.array_equal(place[occurs], np.flatnonzero(occurs)) else place[there]
 
     some, inside = people, np.ones(people.cell.size, bool)
     for name, category in fixed.items():
@@ -132,10 +140,7 @@ def _people(whole: Tabulation, axes: Sequence[Axis], margins: Margins, fixed: Ma
             people.names, people.unit[inside], people.cell[inside], people.records[inside], people.amounts[:, inside]
         )
     new = [
-        np.full(some.cell.size, axis.places[fixed[axis.name]])
-        if axis.name in fixed
-        else _leaves(whole.axis(axis.name), axis)[code(axis.name)[inside] if fixed else code(axis.name)]
-        for axis in axes
+        np.full(some.cell.size, axis.places[fixed[axis.name]]) if axis.name in fixed else leaves(axis) for axis in axes
     ]
     grid = Grid(tuple(len(axis) for axis in axes))
     parts = [

@@ -9,9 +9,10 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shutil
 import time
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -84,19 +85,21 @@ def run_plan(plan: Programme, options: RunOptions | None = None) -> ProgrammeOut
     inputs = digest(_inputs(plan, policy, how))
     if (before := ProgrammeOutcome.unchanged(plan, folder, inputs)) is not None:
         return before
+    if how.seed is not None:
+        release_seed(how.seed, trial=how.trial)
     finished = plan.tables[0].file is not None
     tell(how.progress, 0, 1, "tabulating")
     cells = finished_clusters(plan) if finished else [*RecordsOfPlan.of(plan).clusters(policy.top, how.progress)]
-    kept = _kept_folder(folder)
-    seed = _seed(kept, how)
     statistics = {table.name: table.defined for table in plan.tables if table.statistics}
     until = None if clock.left is None else time.time() + clock.left
-    tasks = [
-        Task(one, policy, plan.protection, _own_seed(seed, one.cluster.name), how.trial, until, statistics)
-        for one in cells
-    ]
-    tasks = _steady(plan, policy, tasks)
-    outcomes, fresh = _worked(tasks, kept, how)
+    with _kept_folder(folder) as kept:
+        seed = _seed(kept, how)
+        tasks = [
+            Task(one, policy, plan.protection, _own_seed(seed, one.cluster.name), how.trial, until, statistics)
+            for one in cells
+        ]
+        tasks = _steady(plan, policy, tasks)
+        outcomes, fresh = _worked(tasks, kept, how)
     joint = with_means(plan, _beside_the_ledger(plan, policy, outcomes, how, clock))
     if how.before_writing is not None:
         how.before_writing()
@@ -326,13 +329,24 @@ def _inputs(plan: Programme, policy: Policy, how: RunOptions) -> dict[str, Json]
     }
 
 
-def _kept_folder(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
+@contextmanager
+def _kept_folder(folder: Path) -> Iterator[Path]:
+    """Yield the folder with the state of a run; a refusal leaves none behind, unless some cluster is finished."""
     kept = folder / KEPT
+    made = [one for one in (kept, folder, *folder.parents) if not one.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
     kept.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
     remove_orphans(kept)
     sync_folder(folder)
-    return kept
+    try:
+        yield kept
+    except DiscreetError:
+        if kept in made and not any(kept.glob("*.json")):
+            with suppress(OSError):
+                shutil.rmtree(kept)
+                for one in made[1:]:
+                    one.rmdir()
+        raise
 
 
 def _seed(kept: Path, how: RunOptions) -> int:

@@ -176,7 +176,12 @@ class Sql:
         return self._added(f"units_{letter}", f"k{letter} AS k", sums, f"WHERE f{letter}")
 
     def members(self) -> str:
-        """Return the query of respondents."""
+        """Return the query of respondents; where each has one record, nothing has to be added up."""
+        if self.spec.holding is None and "contributor" not in self.repeated:
+            names = [f"CAST({self.magnitude(r.name)} AS DOUBLE) AS sum{k}" for k, r in enumerate(self.spec.responses)]
+            codes = [f"{text_of(column)} AS {column}" for column in code_columns(self.spec)]
+            wanted = ["ku AS unit", *codes, "CAST(1 AS BIGINT) AS records", *names]
+            return f"CREATE TEMP VIEW members AS SELECT {', '.join(wanted)} FROM r"
         sums = [f"fsum({self.magnitude(r.name)}) AS sum{k}" for k, r in enumerate(self.spec.responses)]
         return self._added("members", "ku AS unit", ["count(*) AS records", *sums])
 
