@@ -162,5 +162,5 @@ $(VENV)/.dev: $(VENV)/.created pyproject.toml pins.txt
 
 $(VENV)/.bench: $(VENV)/.created pyproject.toml pins.txt
 	@echo "Installing discreet and the peers it is measured against into $(VENV)"
-	@$(INSTALL) '.[pandas,polars,bench]' $(QUIETLY)
+	@$(INSTALL) '.[bench]' $(QUIETLY)
 	@touch $(VENV)/.run $@

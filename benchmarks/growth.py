@@ -26,7 +26,9 @@ import discreet as dc
 from _tools import machine, table
 
 SIZES = [round(float(size)) for size in os.environ.get("DISCREET_GROWTH", "1e3,1e4,1e5,1e6").split(",")]
-CAP = int(os.environ.get("DISCREET_GROWTH_CAP", "30"))
+CAP = int(os.environ.get("DISCREET_GROWTH_CAP", "60"))
+PATIENCE = 20.0 * CAP
+"""What searches are given on the clock: enough that on a busy machine, too, the cap on CPU seconds ends them."""
 DEADLINE = time.monotonic() + 0.85 * float(os.environ.get("DISCREET_BENCH_SECONDS", "inf"))
 """When no further point is begun; the rest of the time is for the last one and the picture."""
 PICTURE = Path(__file__).with_name("growth.svg")
@@ -84,7 +86,7 @@ FORMS: dict[str, Callable[[int], object]] = {
 
 
 def assessed(original: object, protection: object = "propose") -> object:
-    return dc.assess(original, protection=protection, seed=1, trial=True, time_limit=float(CAP))  # type: ignore[arg-type]
+    return dc.assess(original, protection=protection, seed=1, trial=True, time_limit=PATIENCE)  # type: ignore[arg-type]
 
 
 def checked(original: dc.Table) -> object:
@@ -93,16 +95,16 @@ def checked(original: dc.Table) -> object:
     with tempfile.TemporaryDirectory() as folder:
         ledger = dc.Ledger(Path(folder) / "ledger.db")
         ledger.add(releases[0], title="first")
-        return ledger.check(releases[1], time_limit=float(CAP))
+        return ledger.check(releases[1], time_limit=PATIENCE)
 
 
 def audited(original: dc.Table) -> object:
     made = dc.protect.random_rounding(original, base=3, additive=True, seed=1)
-    return dc.audit(made, time_limit=float(CAP), proofs=0)
+    return dc.audit(made, time_limit=PATIENCE, proofs=0)
 
 
 def suppressed(original: object) -> object:
-    return dc.suppress(original, [dc.rules.Threshold(3)], time_limit=float(CAP))
+    return dc.suppress(original, [dc.rules.Threshold(3)], time_limit=PATIENCE)
 
 
 def tabulated(original: dc.Table) -> object:
@@ -143,7 +145,7 @@ def measure(command: str, cells: int) -> None:
 
 def point(command: str, cells: int) -> Point:
     """Measure one point in a process of its own."""
-    limit = 2 * CAP + 20  # for imports, the table and kernels
+    limit = CAP + 60  # for imports, the table and kernels
 
     def capped() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))

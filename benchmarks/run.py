@@ -59,7 +59,7 @@ WHOLE = 1770
 HEAD = """# Benchmark results
 
 Times are the best of a few, taken in turn in one run on a shared machine; read the ratios. `make bench` writes this
-file; parts that generate tables come at three seeds.
+file; parts that generate tables come at three seeds. What takes longer is in [LARGER.md](LARGER.md).
 """
 
 
