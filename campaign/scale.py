@@ -35,7 +35,7 @@ LIMITED: tuple[tuple[int, list[str]], ...] = (
         for words in (
             ["assess"],
             ["protect", "suppress", "--rule=threshold=3"],
-            ["protect", "suppress", "--rule=threshold=3", "--method=optimal"],
+            ["protect", "suppress", "--rule=threshold=3", "--search=optimal"],
             ["protect", "controlled-rounding"],
             ["protect", "tabular-adjustment", "--rule=threshold=3"],
             ["compare"],
@@ -106,8 +106,8 @@ def _write_territory(path: Path, zones: int, draw: random.Random) -> None:
 def _name(words: Sequence[str]) -> str:
     """Return what a command does, in the words that matter.
 
-    >>> _name(["protect", "suppress", "--rule=threshold=3", "--method=optimal", "million/table.csv"])
-    'protect suppress --method=optimal, million'
+    >>> _name(["protect", "suppress", "--rule=threshold=3", "--search=optimal", "million/table.csv"])
+    'protect suppress --search=optimal, million'
     """
     told = [
         word for word in words if not word.startswith(("--rule", "--threshold", "--ledger", "--pop", "--per", "--out"))

@@ -14,9 +14,9 @@ from typing import Any
 
 import discreet as dc
 from redteam import claims, originals, readers
-from redteam.beliefs import TooManyError
 from redteam.case import Bench, Case, judged_case, sure
 from redteam.command import run
+from redteam.enumeration import TooManyError
 from redteam.eyes import Line, held, lines
 from redteam.judge import Failure, judge_interval, judge_known, judge_sensitive, refuted
 from redteam.notebook import least_of
@@ -183,7 +183,7 @@ PROTECTED = (
     ("conventional-rounding", "--base", 3),
     ("controlled-rounding", "--base", 3),
     ("small-count-rounding", "--base", 3),
-    ("hide-and-round", "--limit", 3, "--base", 5),
+    ("hide-and-round", "--hide-up-to", 3, "--base", 5),
 )
 """Protections as the command line takes them."""
 

@@ -65,6 +65,4 @@ def _compile_once() -> None:
     listen()
 
 
-# The many small tests of a process are much work together: what it needs again and again is compiled sooner.
-compiled.TURNS //= 4
 listen, compiled._listen = compiled._listen, _compile_once

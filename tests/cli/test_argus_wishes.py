@@ -106,5 +106,5 @@ def test_levels_without_a_status_are_not_passed_over(tab: Path) -> None:
 def test_margins_are_recomputed_where_asked(tab: Path) -> None:
     tab.write_text(tab.read_text(encoding="utf-8").replace('"Total";"Total";450', '"Total";"Total";459'), "utf-8")
     assert "--margins recompute" in refused(run("inspect", tab, "--json"))
-    assert "459" not in run("inspect", tab, "--margins", "recompute", "--cells", "--json").out
+    assert "459" not in run("inspect", tab, "--margins", "recompute", "--figures", "--json").out
     assert (" 2", "N") in hidden(tab, "--margins", "recompute")

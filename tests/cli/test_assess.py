@@ -71,18 +71,18 @@ def test_withheld_tables_exit_with_1_and_release_nothing(folder: Path) -> None:
 
 def test_a_release_made_elsewhere_is_judged(folder: Path) -> None:
     dc.protect.random_rounding(dc.datasets.religion(), 3, seed=1).table.write("rounded.csv")
-    given = ("--release", "rounded.csv", "--rounded", "random", "--base", 3)
+    given = ("--released", "rounded.csv", "--published-as", "random base=3")
     assert run("assess", "religion.csv", *given, "--record", "religion.record.json").code == 0
     assert run("replay", "religion.record.json").code == 0
     dc.datasets.religion().write("same.csv")
-    found = run("assess", "religion.csv", "--release", "same.csv")
+    found = run("assess", "religion.csv", "--released", "same.csv")
     assert found.code == 1
     assert "published exactly" in found.out
 
 
 def test_a_sample_is_assessed(folder: Path) -> None:
     dc.protect.random_sample(dc.datasets.religion(), 245, seed=1).table.write("sample.csv")
-    found = run("assess", "sample.csv", "--population", 2449, "--draws", 50, "--seed", 1, "--trial")
+    found = run("assess", "sample.csv", "--population-size", 2449, "--draws", 50, "--seed", 1, "--trial")
     assert found.code in (0, 1)
     assert "estimated risk" in found.out
 
@@ -106,10 +106,10 @@ def test_replay_says_what_differs(folder: Path) -> None:
         (["missing.csv"], "missing.csv does not exist"),
         (["religion.csv", "--policy", "nobody"], "there is no policy 'nobody'"),
         (["religion.csv", "--policy", "bad.toml"], "line 2, limits.r3: there is no such key"),
-        (["religion.csv", "--protect", "roundin"], "there is no protection 'roundin'"),
-        (["religion.csv", "--protect", "random-rounding", "--as-is"], "give one of"),
-        (["religion.csv", "--release", "missing.csv"], "missing.csv does not exist"),
-        (["religion.csv", "--base", "3"], "name it"),
+        (["religion.csv", "--method", "roundin"], "there is no protection 'roundin'"),
+        (["religion.csv", "--method", "random-rounding", "--as-is"], "give one of"),
+        (["religion.csv", "--released", "missing.csv"], "missing.csv does not exist"),
+        (["religion.csv", "--mark", "c"], "name it"),
         (["religion.csv", "-o", "religion.csv"], "is the table that is read"),
         (["religion.csv", "--record", "nowhere/r.json"], "name a file in a folder that exists"),
         (["religion.csv", "--example", "sex"], "name one table"),
@@ -179,9 +179,9 @@ def test_the_public_edition_of_json_holds_nothing_but_the_release(folder: Path) 
 
 
 def test_a_drawn_seed_is_shown_and_repeats_the_assessment(folder: Path) -> None:
-    shown = run("assess", "religion.csv", "-o", "first.csv", "--protect", "random-rounding:base=3").out
+    shown = run("assess", "religion.csv", "-o", "first.csv", "--method", "random-rounding:base=3").out
     seed = shown.split("--seed ")[1].split()[0]
-    again = run("assess", "religion.csv", "-o", "second.csv", "--protect", "random-rounding:base=3", "--seed", seed).out
+    again = run("assess", "religion.csv", "-o", "second.csv", "--method", "random-rounding:base=3", "--seed", seed).out
     assert (folder / "first.csv").read_bytes() == (folder / "second.csv").read_bytes()
     assert "drawn for this assessment" not in again
 
@@ -223,7 +223,7 @@ def test_a_release_is_not_taken_for_an_original(folder: Path, name: str, method:
     assert not Path("release.record.json").exists()
     # What the message names works.
     assert run("audit", name).code in (0, 1)
-    assert run("assess", "religion.csv", "--release", name).code in (0, 1)
+    assert run("assess", "religion.csv", "--released", name).code in (0, 1)
 
 
 def test_records_in_columns_of_a_dictionary(folder: Path) -> None:
@@ -247,3 +247,14 @@ def test_a_report_is_signed_by_its_author(folder: Path) -> None:
     assert "2026-11-17" in text
     for more in ((), ("--report", "p.html", "--edition", "public")):
         assert "sign an internal report" in refused(run("assess", "religion.csv", *more, *signed))
+
+
+def test_marks_of_a_release_are_said(folder: Path) -> None:
+    sums = "x,Total,21\ny,Total,32\nz,Total,47\nTotal,u,38\nTotal,v,62\nTotal,Total,100\n"
+    inner = "a,b,count\nx,u,{}\nx,v,20\ny,u,30\ny,v,{}\nz,u,7\nz,v,40\n"
+    Path("t.csv").write_text(inner.format(1, 2) + sums, encoding="utf-8")
+    Path("r.csv").write_text(inner.format("c", "s") + sums, encoding="utf-8")
+    assert "--mark" in refused(run("assess", "t.csv", "--released", "r.csv"))
+    marked = run("assess", "t.csv", "--released", "r.csv", "--mark", "c=..", "--mark", "s=..", "--json")
+    expected = dc.assess("t.csv", protection=dc.read_release("r.csv", marks=("c=..", "s=..")))
+    assert json.loads(marked.out)["verdict"] == expected.verdict == "withhold"

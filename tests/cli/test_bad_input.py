@@ -79,7 +79,7 @@ def reason(*arguments: object) -> str:
 def test_tables_that_are_wrong(content: str, message: str, folder: Path) -> None:
     (folder / "t.csv").write_text(content)
     assert reason("risk", "t.csv").startswith(message)
-    assert "t.csv" in reason("estimate", "t.csv", "--population", 100)
+    assert "t.csv" in reason("estimate", "t.csv", "--population-size", 100)
     if "nobody" not in message and "1 cell" not in message:
         assert reason("risk", "F.csv", "--released", "t.csv").startswith(message)
     else:
@@ -225,13 +225,19 @@ def test_weights(weights: str, message: str, folder: Path) -> None:
         (["--method", "random-rounding", "--exact", "--precision", "0.1"], "an exact value has no Monte Carlo error"),
         (["--method", "random-rounding", "--aggregate", "sum"], "aggregate is 'sum'; it is 'measure' or 'transition'"),
         (
-            ["--method", "random-rounding", "--n", "3"],
+            ["--method", "random-rounding", "--sample-size", "3"],
             "random-rounding has no parameter 'n'; there are: 'base', 'margins', 'additive'",
         ),
-        (["--method", "random-sample"], "give either the size of the sample (--n) or its share of all people"),
-        (["--method", "random-sample", "--n", "0"], "the sample size n is 0; give an integer of 1 or more"),
-        (["--method", "random-sample", "--n", "10"], "a sample of n = 10 cannot be drawn from N = 9 people; lower n"),
-        (["--n", "3"], "--n belongs to a random method; name it with --method"),
+        (
+            ["--method", "random-sample"],
+            "give either the size of the sample (--sample-size) or its share of all people",
+        ),
+        (["--method", "random-sample", "--sample-size", "0"], "the sample size n is 0; give an integer of 1 or more"),
+        (
+            ["--method", "random-sample", "--sample-size", "10"],
+            "a sample of n = 10 cannot be drawn from N = 9 people; lower n",
+        ),
+        (["--sample-size", "3"], "--sample-size belongs to a random method; name it with --method"),
         (["--exact"], "--exact belongs to a random method; name it with --method"),
         (["--draws", "50"], "--draws belongs to a random method; name it with --method"),
         (["--aggregate", "transition"], "--aggregate belongs to a random method; name it with --method"),

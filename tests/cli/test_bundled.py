@@ -45,7 +45,10 @@ def test_columns_named_one_by_one_are_not_dropped() -> None:
     ("arguments", "said"),
     [
         (("tabulate", "--by", "sex", "-o", "made.csv"), "3 cells in 2 margins"),
-        (("protect", "sample-records", "--n", "30", "-o", "made.csv"), "30 of 2,449 records are in the sample."),
+        (
+            ("protect", "sample-records", "--sample-size", "30", "-o", "made.csv"),
+            "30 of 2,449 records are in the sample.",
+        ),
         (("protect", "swap-records", "--area", "output_area", "--match", "sex", "-o", "made.csv"), "changed places"),
         (("replay",), "Reproduced: the whole record is the same"),
         (("report", "-o", "made.html"), "Written: made.html"),
@@ -56,7 +59,7 @@ def test_columns_named_one_by_one_are_not_dropped() -> None:
         (("ledger", "verify"), "1 release"),
         (("ledger", "withdraw", "--reason", "wrong year"), "Withdrawn: "),
         (("ledger", "retag", "--reason", "left out", "--period", "2023"), "period not stated → 2023"),
-        (("uniques", "size", "-N", "9000", "--bound", "0.05"), "uniform prior"),
+        (("uniques", "size", "-N", "9000", "--at-most", "0.05"), "uniform prior"),
         (("uniques", "sizes", "-N", "9000"), "multinomial"),
         (("protect", "ptable"), "counts of sex that are not 0"),
         (("plan", "new", "-o", "made.toml"), "Written: made.toml"),
@@ -84,7 +87,7 @@ def test_a_hidden_count_is_given_away_by_the_table_itself() -> None:
 def test_people_are_those_of_the_table(tmp_path: Path) -> None:
     assert people("sex").num_rows == datasets.sex().total
     file = tmp_path / "s.csv"
-    assert run("protect", "sample-records", "--example", "sex", "--n", "2449", "-o", file).code == 0
+    assert run("protect", "sample-records", "--example", "sex", "--sample-size", "2449", "-o", file).code == 0
     assert sorted(map(str, read_arrow(file).to_pylist())) == sorted(map(str, people("sex").to_pylist()))
 
 

@@ -59,7 +59,7 @@ def test_the_bound_that_was_asked_for_is_kept_and_a_narrower_noise_is_named(fold
 
 
 def test_records_get_the_same_noise_in_every_table(folder: Path) -> None:
-    keys = ("--key", "key", "--key-range", 256)
+    keys = ("--record-key", "key", "--key-range", 256)
     for name, by in (("two.csv", "area,sex"), ("one.csv", "sex")):
         outcome = run("protect", "cell-key", folder / "people.csv", "--by", by, *keys, "-o", folder / name)
         assert outcome.code == 0, outcome.err
@@ -87,8 +87,8 @@ def test_a_secret_is_used_and_kept_nowhere(folder: Path) -> None:
 
 def test_amounts(folder: Path) -> None:
     outcome = run(
-        *("protect", "cell-key", folder / "people.csv", "--by", "sex", "--value", "x", "--key", "share"),
-        *("--key-range", 1, "--share", 0.2, "--weights", "1,0.5,0.2", "-o", folder / "out.csv", "--json"),
+        *("protect", "cell-key", folder / "people.csv", "--by", "sex", "--value", "x", "--record-key", "share"),
+        *("--key-range", 1, "--share", 0.2, "--largest-weights", "1,0.5,0.2", "-o", folder / "out.csv", "--json"),
     )
     assert outcome.code == 0, outcome.err
     data = json.loads(outcome.out)
@@ -118,15 +118,18 @@ def test_perturbation_tables(folder: Path) -> None:
         (["table.csv", "--bound", 5, "--variance", 30], "no perturbation table has bound 5, variance 30"),
         (["table.csv", "--ptable", "p.txt", "--bound", 5], "leave out --bound"),
         (["table.csv", "--ptable", "none.txt"], "cannot be read"),
-        (["table.csv", "--key", "key"], "name their file, and the columns that classify them (--by)"),
-        (["table.csv", "--identify", "id"], "give --secret, or --key"),
+        (["table.csv", "--record-key", "key"], "name their file, and the columns that classify them (--by)"),
+        (["table.csv", "--identify", "id"], "give --secret, or --record-key"),
         (["people.csv", "--by", "sex", "--secret", "secret.txt"], "name them with --identify"),
         (["people.csv", "--by", "sex", "--secret", "none.txt", "--identify", "id"], "cannot be read"),
-        (["people.csv", "--by", "sex", "--key", "key", "--identify", "id"], "leave --identify out"),
-        (["people.csv", "--by", "sex", "--key", "kez"], "no record key column 'kez'"),
-        (["people.csv", "--by", "sex", "--key", "age", "--key-range", 2], "record key 'age' is"),
-        (["people.csv", "--by", "sex", "--key", "key", "--seed", 1, "--trial"], "leave the seed out"),
-        (["people.csv", "--by", "sex", "--key", "key", "--weights", "1,a"], "--weights is '1,a'"),
+        (["people.csv", "--by", "sex", "--record-key", "key", "--identify", "id"], "leave --identify out"),
+        (["people.csv", "--by", "sex", "--record-key", "kez"], "no record key column 'kez'"),
+        (["people.csv", "--by", "sex", "--record-key", "age", "--key-range", 2], "record key 'age' is"),
+        (["people.csv", "--by", "sex", "--record-key", "key", "--seed", 1, "--trial"], "leave the seed out"),
+        (
+            ["people.csv", "--by", "sex", "--record-key", "key", "--largest-weights", "1,a"],
+            "--largest-weights is '1,a'",
+        ),
         (["half.csv"], "1.5"),
     ],
 )
@@ -141,11 +144,11 @@ def test_a_perturbation_table_of_a_file_is_no_release(tmp_path: Path) -> None:
     file = tmp_path / "ptable.csv"
     assert run("protect", "ptable", "-o", file).code == 0
     for word in ("ptable", "file"):
-        outcome = run("assess", "--example", "religion", "--protect", f"cell-key:{word}={file}")
+        outcome = run("assess", "--example", "religion", "--method", f"cell-key:{word}={file}")
         assert "after protection by cell-key" in " ".join(outcome.out.split()), outcome.err
-    missing = run("assess", "--example", "religion", "--protect", f"cell-key:ptable={tmp_path / 'none.csv'}")
+    missing = run("assess", "--example", "religion", "--method", f"cell-key:ptable={tmp_path / 'none.csv'}")
     assert missing.code == 2
     assert f"{tmp_path / 'none.csv'}" in missing.err
     assert "cell-key:" not in missing.err
-    twice = run("assess", "--example", "religion", "--protect", f"cell-key:ptable={file},file={file}")
+    twice = run("assess", "--example", "religion", "--method", f"cell-key:ptable={file},file={file}")
     assert (twice.code, "give one of them" in twice.err) == (2, True)

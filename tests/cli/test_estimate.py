@@ -45,7 +45,19 @@ def test_json_is_what_the_library_returns(options: list[str], model: LogLinear |
 
 def test_the_same_seed_gives_the_same_bytes_whatever_the_workers(sample: Path) -> None:
     for model in ("loglinear", "polya"):
-        common = ("estimate", sample, "--population", 2449, "--model", model, "--draws", 30_000, "--seed", 7, "--json")
+        common = (
+            "estimate",
+            sample,
+            "--population-size",
+            2449,
+            "--model",
+            model,
+            "--draws",
+            30_000,
+            "--seed",
+            7,
+            "--json",
+        )
         one, two = (run(*common, "--slices", "", "--workers", workers) for workers in (1, 2))
         assert one == two
         assert one.code == 0

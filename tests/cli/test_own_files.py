@@ -64,7 +64,7 @@ def test_every_release_is_read_by_every_command(method: str, religion: Path) -> 
         found.append(json.loads(measured.out))
     others = [["audit", "release.csv", "--relaxed"], ["inspect", "release.csv"], ["ledger", "add", "release.csv"]]
     if name in ("suppress", "redesign"):
-        others.append(["assess", "religion.csv", "--release", "release.csv"])
+        others.append(["assess", "religion.csv", "--released", "release.csv"])
     for command in others:
         outcome = run(*command)
         assert outcome.code in (0, 1), (command, outcome.err)

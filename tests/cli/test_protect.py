@@ -116,7 +116,7 @@ def test_the_column_of_magnitudes_is_called_value_and_read_back(tmp_path: Path) 
         "small-count-rounding",
         "hide-and-round",
         "tabular-adjustment --rule p=10",
-        "random-sample --n 2",
+        "random-sample --sample-size 2",
         "random-sample --fraction 0.1",
         "stratified-sample --strata area --fraction 0.1",
         "bernoulli-sample --rate 0.1",

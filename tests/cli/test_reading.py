@@ -76,7 +76,7 @@ COMMANDS: dict[str, Make] = {
     "audit": lambda file, _: ["audit", file],
     "assess": lambda file, folder: ["assess", file, "--record", folder / "a.json"],
     "assess a release": lambda file, folder: [
-        "assess", folder / "good.csv", "--release", file, "--record", folder / "a.json"
+        "assess", folder / "good.csv", "--released", file, "--record", folder / "a.json"
     ],
     "compare": lambda file, folder: [
         "compare", file, "--method", "controlled-rounding:base=3", "--record", folder / "c.json"
@@ -84,9 +84,9 @@ COMMANDS: dict[str, Make] = {
     "ledger add": lambda file, folder: ["ledger", "add", file, "--ledger", folder / "added.sqlite"],
     "ledger check": lambda file, folder: ["ledger", "check", file, "--ledger", folder / "l.sqlite", "--period", "2024"],
     "inspect": lambda file, _: ["inspect", file],
-    "inspect cells": lambda file, _: ["inspect", file, "--cells", "--json"],
-    "estimate": lambda file, _: ["estimate", file, "--population", 10000, "--draws", 20],
-    "uniques": lambda file, _: ["uniques", file, "--population", 10000],
+    "inspect cells": lambda file, _: ["inspect", file, "--figures", "--json"],
+    "estimate": lambda file, _: ["estimate", file, "--population-size", 10000, "--draws", 20],
+    "uniques": lambda file, _: ["uniques", file, "--population-size", 10000],
 }  # fmt: skip
 
 

@@ -58,7 +58,7 @@ def test_advised_by_rules_and_by_risk(folder: Path) -> None:
     assert "entropy lost" in shown.out
     assert "2 merges: the score falls from 2 to 0, at the cost of" in " ".join(shown.out.split())
     assert "no cheaper recoding does" in " ".join(shown.out.split())
-    risky = json.loads(run("protect", "redesign", "table.csv", "--max-risk", 0.1, "--json").out)
+    risky = json.loads(run("protect", "redesign", "table.csv", "--max-r1", 0.1, "--json").out)
     assert risky["advice"]["chosen"]["score"] <= 0.1
     held = run("protect", "redesign", "table.csv", "--rule", "threshold=60", "--allow", "size=none", "--json")
     assert "size" not in json.loads(held.out)["parameters"]["recoding"]
@@ -69,8 +69,8 @@ def test_advised_by_rules_and_by_risk(folder: Path) -> None:
     [
         ([], "say what to merge"),
         (["--merge", "activity:5,6=5+6", "--rule", "threshold=3"], "say what to merge"),
-        (["--rule", "threshold=3", "--max-risk", 0.1], "two goals"),
-        (["--max-risk", 0.1, "--max-violations", 1], "counts what rules find"),
+        (["--rule", "threshold=3", "--max-r1", 0.1], "two goals"),
+        (["--max-r1", 0.1, "--max-violations", 1], "counts what rules find"),
         (["--merge", "activity=5"], "'activity=5' is not DIMENSION:CATEGORY=PART+PART"),
         (["--merge", "activity:x=5+9"], "no category '9'"),
         (["--level", "activity=one"], "a level is an integer"),

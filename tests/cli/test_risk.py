@@ -110,7 +110,7 @@ def test_a_method_over_its_draws(files: Path) -> None:
     assert data["terms"].keys() == {"zeros", "concentration", "size"}
     base = answer(files / "F.csv", "--method", "random-rounding", "--base", 5, "--draws", 50, "--seed", 3)
     assert base["parameters"] == {"base": 5}
-    sample = answer(files / "F.csv", "--method", "random-sample", "--n", 245, "--draws", 50, "--seed", 3)
+    sample = answer(files / "F.csv", "--method", "random-sample", "--sample-size", 245, "--draws", 50, "--seed", 3)
     assert sample == plain(dc.expected_risk(table, RandomSample(245), draws=50, seed=3).to_dict())
 
 

@@ -17,7 +17,7 @@ PEOPLE = "id,area,sex\n" + "".join(f"{i},{'n' if i < 40 else 's'},{'mf'[i % 2]}\
 @pytest.mark.parametrize(
     ("method", "more", "expected"),
     [
-        ("random-sample", ["--n", 14], dc.protect.RandomSample(14)),
+        ("random-sample", ["--sample-size", 14], dc.protect.RandomSample(14)),
         ("random-sample", ["--fraction", 0.1], dc.protect.RandomSample(fraction=0.1)),
         ("stratified-sample", ["--strata", "area", "--fraction", 0.1], dc.protect.StratifiedSample("area", 0.1)),
         (
@@ -51,21 +51,21 @@ def test_the_total_is_published_only_if_it_is_said_to_be_public(counts: Path, tm
         assert run("protect", method, counts, *more, "-o", out).code == 0
         return {row["published_as"].removesuffix(" rows=4") for row in rows_of(out)}
 
-    assert told("random-sample", "--n", 14) == {"sample"}
+    assert told("random-sample", "--sample-size", 14) == {"sample"}
     assert told("random-sample", "--fraction", 0.1) == {"sample fraction=0.1"}
     assert told("stratified-sample", "--strata", "area", "--fraction", 0.1) == {"sample fraction=0.1"}
     assert told("bernoulli-sample", "--rate", 0.1) == {"sample fraction=0.1"}
-    assert told("random-sample", "--n", 14, "--publish-total") == {"sample fraction=0.1 size=140"}
+    assert told("random-sample", "--sample-size", 14, "--publish-total") == {"sample fraction=0.1 size=140"}
     strata = told("stratified-sample", "--strata", "area", "--fraction", 0.1, "--publish-total")
     assert strata == {"sample fraction=0.1 size=60", "sample fraction=0.1 size=80"}
-    assert "--publish-total" in run("protect", "random-sample", counts, "--n", 14).out.replace("\n", " ")
+    assert "--publish-total" in run("protect", "random-sample", counts, "--sample-size", 14).out.replace("\n", " ")
 
 
 def test_assess_takes_a_share(counts: Path) -> None:
     outcome = run(
         "assess",
         counts,
-        "--protect",
+        "--method",
         "random-sample:fraction=0.1",
         "--seed",
         1,
@@ -79,7 +79,7 @@ def test_assess_takes_a_share(counts: Path) -> None:
 def test_samples_of_records(people: Path, tmp_path: Path) -> None:
     out = tmp_path / "sample.csv"
     told = json.loads(
-        run("protect", "sample-records", people, "--n", 10, "--seed", 1, "--trial", "-o", out, "--json").out
+        run("protect", "sample-records", people, "--sample-size", 10, "--seed", 1, "--trial", "-o", out, "--json").out
     )
     assert (told["method"], told["sampled"], told["records"]) == ("random-sample", 10, 100)
     assert len({row["id"] for row in rows_of(out)}) == 10
@@ -91,7 +91,7 @@ def test_samples_of_records(people: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_refused(counts: Path, people: Path, tmp_path: Path) -> None:
-    assert "n = 141 cannot be drawn from N = 140" in refused_protection("random-sample", counts, "--n", 141)
+    assert "n = 141 cannot be drawn from N = 140" in refused_protection("random-sample", counts, "--sample-size", 141)
     assert "either the size of the sample" in refused_protection("random-sample", counts)
     assert "the sampling fraction is 1.5" in refused_protection("random-sample", counts, "--fraction", 1.5)
     assert "the sampling rate is 0" in refused_protection("bernoulli-sample", counts, "--rate", 0)
@@ -99,9 +99,13 @@ def test_what_is_refused(counts: Path, people: Path, tmp_path: Path) -> None:
         "stratified-sample", counts, "--strata", "region", "--fraction", 0.1
     )
     assert "give it as CATEGORY=N" in refused_protection("stratified-sample", counts, "--strata", "sex", "--size", "m")
-    assert "give it alone" in refused_protection("sample-records", people, "--rate", 0.1, "--n", 5)
+    assert "give it alone" in refused_protection("sample-records", people, "--rate", 0.1, "--sample-size", 5)
     assert "no column 'region'" in refused_protection("sample-records", people, "--strata", "region", "--fraction", 0.1)
-    assert "not --n" in refused_protection("sample-records", people, "--strata", "area", "--n", 5)
-    assert "name the column of strata" in refused_protection("sample-records", people, "--size", "n=5", "--n", 3)
-    assert "n = 101 cannot be drawn from N = 100" in refused_protection("sample-records", people, "--n", 101)
-    assert "is the table that is read" in refused(run("protect", "sample-records", people, "--n", 5, "-o", people))
+    assert "not --sample-size" in refused_protection("sample-records", people, "--strata", "area", "--sample-size", 5)
+    assert "name the column of strata" in refused_protection(
+        "sample-records", people, "--size", "n=5", "--sample-size", 3
+    )
+    assert "n = 101 cannot be drawn from N = 100" in refused_protection("sample-records", people, "--sample-size", 101)
+    assert "is the table that is read" in refused(
+        run("protect", "sample-records", people, "--sample-size", 5, "-o", people)
+    )

@@ -25,11 +25,11 @@ RANDOM: dict[str, list[object]] = {
     "controlled-rounding": ["--unbiased"],
     "cell-key": [],
     "simulation": [],
-    "random-sample": ["--n", 245],
+    "random-sample": ["--sample-size", 245],
     "bernoulli-sample": ["--rate", 0.1],
     "stratified-sample": ["--strata", "output_area", "--fraction", 0.1],
     "record-swapping": ["--area", "output_area"],
-    "table-swapping": ["--keep", 1],
+    "table-swapping": ["--keep-all", 1],
 }
 """The commands that draw, with what they need."""
 
@@ -81,7 +81,7 @@ def test_whatever_draws_asks_the_operating_system_for_128_bits(source: Source, f
         lambda: dc.protect.random_sample(table, 245),
         lambda: dc.assess(table, protection="random-rounding:base=3"),
         lambda: dc.compare(table, ["random-rounding:base=3"], draws=2, audits=1),
-        lambda: run("assess", "religion.csv", "--protect", "random-rounding:base=3"),
+        lambda: run("assess", "religion.csv", "--method", "random-rounding:base=3"),
         lambda: run("compare", "religion.csv", "--method", "random-rounding:base=3", "--draws", 2, "--audits", 1),
         *(lambda c=c, m=m: run("protect", c, "religion.csv", *m) for c, m in RANDOM.items()),
     ]
@@ -171,7 +171,7 @@ def test_records_that_are_sampled_or_swapped(folder: Path) -> None:
     rows = "".join(f"{'ns'[i % 2]},{'mf'[i % 3 % 2]}\n" for i in range(40))
     Path("people.csv").write_text(f"area,sex\n{rows}")
     for command in (
-        ["sample-records", "people.csv", "--n", 10, "-o", "out.csv"],
+        ["sample-records", "people.csv", "--sample-size", 10, "-o", "out.csv"],
         ["swap-records", "people.csv", "--area", "area", "--match", "sex", "-o", "out.csv"],
     ):
         assert "seed 1 is short" in refused(run("protect", *command, "--seed", 1))
@@ -226,8 +226,8 @@ def test_a_trial_is_neither_judged_nor_entered_for_publication(folder: Path) -> 
         dc.assess(table, protection=tried)
     assert dc.assess(table, protection=tried, trial=True).trial
     tried.write("tried.csv", trial=True)
-    assert "not judged for publication" in refused(run("assess", "religion.csv", "--release", "tried.csv"))
-    assert run("assess", "religion.csv", "--release", "tried.csv", "--trial").code in (0, 1)
+    assert "not judged for publication" in refused(run("assess", "religion.csv", "--released", "tried.csv"))
+    assert run("assess", "religion.csv", "--released", "tried.csv", "--trial").code in (0, 1)
     with pytest.raises(dc.RequestError, match="not entered in a ledger, which holds what is published"):
         dc.Ledger("l.sqlite").add(tried, title="t")
     assert "not entered in a ledger" in refused(run("ledger", "add", "tried.csv", "--ledger", "l.sqlite"))
@@ -256,7 +256,7 @@ def digits(seed: int) -> list[str]:
 def test_the_seed_stands_in_nothing_that_is_published(folder: Path) -> None:
     for seed in (LONG, None):
         given = [] if seed is None else ["--seed", seed]
-        common = ["assess", "religion.csv", "--protect", "random-rounding:base=3"]
+        common = ["assess", "religion.csv", "--method", "random-rounding:base=3"]
         found = dc.assess("religion.csv", protection="random-rounding:base=3", seed=seed)
         secret = found.record["request"]["seed"]
         data = found.to_dict()

@@ -18,8 +18,8 @@ COUNTS = "area,sex,age,count\nn,m,y,1\nn,f,y,5\nw,m,y,6\nw,f,o,2\nn,m,o,4\nw,f,y
     [
         ([], [("area",), ("sex",), ("age",)], "sequential"),
         (["--keep", "area,sex", "--keep", "sex,age"], [("area", "sex"), ("sex", "age")], "sequential"),
-        (["--keep-all", 2, "--law", "uniform"], [("area", "sex"), ("sex", "age"), ("area", "age")], "counting"),
-        (["--law", "uniform", "--engine", "chain"], [("area",), ("sex",), ("age",)], "chain"),
+        (["--keep-all", 2, "--table-law", "uniform"], [("area", "sex"), ("sex", "age"), ("area", "age")], "counting"),
+        (["--table-law", "uniform", "--sampler", "chain"], [("area",), ("sex",), ("age",)], "chain"),
     ],
 )
 def test_simulated_tables(counts: Path, tmp_path: Path, more: list[object], margins: object, engine: str) -> None:
@@ -41,6 +41,6 @@ def test_what_is_refused(counts: Path) -> None:
         return refused(run("protect", "simulation", counts, *more))
 
     assert "dimension 'age' is in no released margin" in reason("--keep", "area,sex")
-    assert "law is 'even'" in reason("--law", "even")
+    assert "law is 'even'" in reason("--table-law", "even")
     assert "either margins one by one" in reason("--keep", "area,sex", "--keep-all", 1)
     assert "no dimension 'aera'; did you mean 'area'" in reason("--keep", "aera,sex,age")

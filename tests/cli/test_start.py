@@ -33,7 +33,7 @@ COMMANDS = (
     ("protect", "cell-key", "table.csv", "--bound", "2", "--variance", "1", "-o", "keyed.csv"),
     ("protect", "simulation", "table.csv", "-o", "simulated.csv"),
     ("protect", "tabular-adjustment", "firms.csv", *FIRMS, "--norm", "squared", "-o", "adjusted.csv"),
-    ("protect", "suppress", "firms.csv", *FIRMS, "--method", "optimal", "-o", "hidden.csv"),
+    ("protect", "suppress", "firms.csv", *FIRMS, "--search", "optimal", "-o", "hidden.csv"),
 )
 EXTRAS = ("numba", "scipy", "pandas", "polars", "matplotlib", "openpyxl", "pyscipopt", "fastapi")
 RUN = """

@@ -46,7 +46,7 @@ def test_release_status_and_tab(file: Path, tmp_path: Path) -> None:
 
 def test_json_agrees_with_the_library(file: Path) -> None:
     outcome = run(
-        "protect", "suppress", file, "--rule", "threshold=3", "--method", "optimal", "--cost", "cells", "--json"
+        "protect", "suppress", file, "--rule", "threshold=3", "--search", "optimal", "--cost", "cells", "--json"
     )
     data = json.loads(outcome.out)
     found = dc.suppress(table(), Threshold(3), method="optimal", cost="cells").pattern
@@ -61,13 +61,25 @@ def test_apriori_levels_and_risk(file: Path, tmp_path: Path) -> None:
     wishes.write_text("area,age,status,cost,lower,upper\nb,y,publish,,,\nc,z,suppress,,2,2\n")
     out = tmp_path / "release.csv"
     assert (
-        run("protect", "suppress", file, "--apriori", wishes, "--rule", "threshold=3", "--levels", "1", "-o", out).code
+        run(
+            "protect",
+            "suppress",
+            file,
+            "--apriori",
+            wishes,
+            "--rule",
+            "threshold=3",
+            "--protection-levels",
+            "1",
+            "-o",
+            out,
+        ).code
         == 0
     )
     released = {(row["area"], row["age"]): row["count"] for row in rows_of(out)}
     assert released["b", "y"] == "6"
     assert released["c", "z"] == "x"
-    assert run("protect", "suppress", file, "--risk", "0.5", "-o", out).code == 0
+    assert run("protect", "suppress", file, "--max-dr", "0.5", "-o", out).code == 0
 
 
 def test_linked_tables_and_intervals(tmp_path: Path) -> None:
@@ -106,8 +118,8 @@ def test_nothing_is_written_when_it_is_refused(file: Path, tmp_path: Path) -> No
         ((), "nothing says which cells are sensitive"),
         (("--rule", "treshold=3"), "did you mean 'threshold'"),
         (("--rule", "threshold=three"), "--rule is 'threshold=three'"),
-        (("--rule", "threshold=3", "--method", "best"), "method is 'best'"),
-        (("--rule", "threshold=3", "--levels", "a"), "--levels is 'a'"),
+        (("--rule", "threshold=3", "--search", "best"), "method is 'best'"),
+        (("--rule", "threshold=3", "--protection-levels", "a"), "--protection-levels is 'a'"),
         (("--rule", "threshold=3", "--cost", "weight"), "there is no cost 'weight'"),
         (("--rule", "threshold=3", "--as", "dots"), "form is 'dots'"),
         (("--rule", "p=10"), "the table has counts only"),

@@ -35,7 +35,7 @@ def test_swapped_tables(counts: Path, tmp_path: Path) -> None:
     assert released.margin("sex", "age") == table.margin("sex", "age")
     assert run("audit", out).code in (0, 1)
     out = tmp_path / "kept.parquet"
-    told = json.loads(run("protect", "table-swapping", counts, "--keep", 2, "--rate", 0.5, "-o", out, "--json").out)
+    told = json.loads(run("protect", "table-swapping", counts, "--keep-all", 2, "--rate", 0.5, "-o", out, "--json").out)
     assert told["parameters"] == {"keep": 2, "rate": 0.5}
     assert dc.read_table(out).margin("area", "age") == table.margin("area", "age")
     shown = run("protect", "record-swapping", counts, "--area", "area", "--seed", 1, "--trial").out
@@ -59,7 +59,7 @@ def test_swapped_records(people: Path, tmp_path: Path) -> None:
 def test_what_is_refused_and_what_is_found(counts: Path, people: Path, tmp_path: Path) -> None:
     assert "the swap rate is 1.5" in refused_protection("record-swapping", counts, "--area", "area", "--rate", 1.5)
     assert "no dimension 'region'" in refused_protection("record-swapping", counts, "--area", "region")
-    assert "leaves nothing to swap" in refused_protection("table-swapping", counts, "--keep", 3)
+    assert "leaves nothing to swap" in refused_protection("table-swapping", counts, "--keep-all", 3)
     assert "no column 'region'" in refused_protection("swap-records", people, "--area", "region")
     alone = tmp_path / "alone.csv"
     alone.write_text("area,sex\nn,x\nw,m\ns,m\ns,m\nw,m\n", encoding="utf-8")

@@ -99,7 +99,7 @@ def test_hierarchies_on_the_command_line(folder: Path) -> None:
     cells = read_tabulation("t.parquet")
     assert cells.axis("activity").codes == ("Total", "A", "A1", "B", "B1")
     assert cells.axis("region").codes == ("Total", "All", "N", "S")
-    line = ["tabulate", "firms.csv", "--by", "d=region/activity", "--margins", "1", "-o", "t.parquet"]
+    line = ["tabulate", "firms.csv", "--by", "d=region/activity", "--crossings", "1", "-o", "t.parquet"]
     assert "two parents" in refused(run(*line))
 
 
@@ -166,7 +166,7 @@ def test_frequency_tables_and_group_disclosure(folder: Path) -> None:
         ),
         ("tabulate firms.csv --by region --hierarchy region=few.hrc -o x.parquet", "are in no hierarchy: 'S'"),
         ("tabulate firms.csv --by region --hierarchy region -o x.parquet", "give it as region=nuts.hrc"),
-        ("tabulate firms.csv --by region --margins 7 -o x.parquet", "margins of up to 7 dimensions"),
+        ("tabulate firms.csv --by region --crossings 7 -o x.parquet", "margins of up to 7 dimensions"),
         ("rules t.parquet", "no rule is given"),
         ("rules t.parquet --dominance 85", "dominance takes 2 numbers (n, k), as dominance=2,85"),
         ("rules t.parquet --rule dominance=3,85", "keeps 2; tabulate again with more of them (--largest 3)"),

@@ -28,7 +28,7 @@ def people(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("command", [("uniques",), ("uniques", "sample")])
 def test_json_is_what_the_library_returns(command: tuple[str, ...], table: Path) -> None:
-    outcome = run(*command, table, "--population", 400, "--b", 30, "--json")
+    outcome = run(*command, table, "--population-size", 400, "--b", 30, "--json")
     assert (outcome.code, outcome.err) == (0, "")
     data = json.loads(outcome.out)
     expected = dc.population_uniques(dc.read_table(table), 400, b=30).to_dict()
@@ -40,7 +40,7 @@ def test_json_is_what_the_library_returns(command: tuple[str, ...], table: Path)
 
 def test_records_with_weights_and_their_risk(people: Path) -> None:
     target = people.with_name("risk.csv")
-    outcome = run("uniques", people, "--by", "age,job", "-N", 600, "--weight", "w", "--records", target)
+    outcome = run("uniques", people, "--by", "age,job", "-N", 600, "--weight", "w", "--record-risks", target)
     assert outcome.code == 0, outcome.err
     assert "weighted counts" in outcome.out
     assert "Riskiest sample uniques" in outcome.out
@@ -63,14 +63,16 @@ def test_impossible_combinations_change_k(table: Path) -> None:
     wide = dc.Table.from_array([[4, 0], [1, 7]], {"a": ["x", "y"], "b": ["m", "n"]})
     wide.write(table)
     combinations.write_text("a,b\nx,n\n")
-    data = json.loads(run("uniques", table, "-N", 40, "--impossible", combinations, "--model", "none", "--json").out)
+    data = json.loads(
+        run("uniques", table, "-N", 40, "--impossible", combinations, "--loglinear", "none", "--json").out
+    )
     assert data["cells"] == 3
     assert data["loglinear"] is None
 
 
 def test_sizes_curves_and_plots(tmp_path: Path, table: Path) -> None:
     picture = tmp_path / "curve.svg"
-    common = ("uniques", "size", "--population", 46228, "--cells", 1108, "--bound", 0.05)
+    common = ("uniques", "size", "--population-size", 46228, "--cells", 1108, "--at-most", 0.05)
     outcome = run(*common, "--curve", "--plot", picture)
     assert outcome.code == 0, outcome.err
     assert "at most 9,477 people" in outcome.out.replace("\n", " ")
@@ -78,7 +80,7 @@ def test_sizes_curves_and_plots(tmp_path: Path, table: Path) -> None:
     assert picture.read_text().startswith("<?xml")
     data = json.loads(run(*common, "--json").out)
     assert data["priors"]["multinomial"]["largest"] == 42910
-    given = json.loads(run("uniques", "size", "-N", 400, "--table", table, "--bound", 0.2, "--json").out)
+    given = json.loads(run("uniques", "size", "-N", 400, "--table", table, "--at-most", 0.2, "--json").out)
     assert given["priors"]["uniform"]["basis"] == "the given table"
 
 
@@ -94,12 +96,12 @@ def test_help_shows_examples() -> None:
         (("-N", 50), "the sample has 78 people, but the population only 50"),
         (("-N", 400, "--b", "-1"), "the loss b is -1"),
         (("-N", 400, "--prior", "unifrom"), "did you mean 'uniform'"),
-        (("-N", 400, "--model", "best"), "select, main, two-way or none"),
-        (("-N", 400, "--fit", "sex", "--model", "main"), "either --model or --fit"),
+        (("-N", 400, "--loglinear", "best"), "select, main, two-way or none"),
+        (("-N", 400, "--fit", "sex", "--loglinear", "main"), "either --loglinear or --fit"),
         (("-N", 400, "--fit", "seks"), "no dimension 'seks'"),
         (("-N", 400, "--weight", "w"), "--by"),
-        (("-N", 400, "--records", "r.csv"), "needs --by"),
-        (("-N", 400, "--level", "2"), "level"),
+        (("-N", 400, "--record-risks", "r.csv"), "needs --by"),
+        (("-N", 400, "--credible", "2"), "level"),
         (("-N", 400, "--output", "x.pdf"), ".json, .csv or .txt"),
         ((), "population"),
     ],
@@ -111,12 +113,12 @@ def test_bad_requests_are_refused(options: tuple[object, ...], reason: str, tabl
 @pytest.mark.parametrize(
     ("options", "reason"),
     [
-        (("-N", 100, "--bound", 0.1), "--cells"),
-        (("-N", 100, "--cells", 5, "--bound", 0), "the bound is 0"),
-        (("-N", 100, "--cells", 5, "--bound", 2), "at most 1"),
-        (("-N", 0, "--cells", 5, "--bound", 0.1), "the population is 0"),
-        (("-N", 100, "--cells", 5, "--bound", 0.1, "--measure", "r1"), "'q' or 'tau'"),
-        (("-N", 100, "--cells", 5, "--bound", 0.1, "--plot", "a.gif"), ".svg or .png"),
+        (("-N", 100, "--at-most", 0.1), "--cells"),
+        (("-N", 100, "--cells", 5, "--at-most", 0), "the bound is 0"),
+        (("-N", 100, "--cells", 5, "--at-most", 2), "at most 1"),
+        (("-N", 0, "--cells", 5, "--at-most", 0.1), "the population is 0"),
+        (("-N", 100, "--cells", 5, "--at-most", 0.1, "--criterion", "r1"), "'q' or 'tau'"),
+        (("-N", 100, "--cells", 5, "--at-most", 0.1, "--plot", "a.gif"), ".svg or .png"),
     ],
 )
 def test_bad_sizes_are_refused(

@@ -31,7 +31,7 @@ COMMANDS: dict[str, tuple[Any, ...]] = {
     "hide-and-round": (),
     "cell-key": (),
     "redesign": ("--merge", "region=south+east"),
-    "random-sample": ("--n", 20),
+    "random-sample": ("--sample-size", 20),
     "bernoulli-sample": ("--rate", 0.5),
     "table-swapping": ("--rate", 0.1),
 }
@@ -147,7 +147,7 @@ def test_assess_judges_and_releases_weighted_figures(folder: Path) -> None:
         upper = np.inf if cell["upper"] is None else cell["upper"]
         assert cell["lower"] - 1e-6 <= float(str(cell["original"]).replace(",", "")) <= upper + 1e-6
     assert run("replay", "firms.record.json").code == 0
-    sampled = run(*given, "--population", 5000)
+    sampled = run(*given, "--population-size", 5000)
     assert sampled.code == 2
     assert "a sample is judged by its counts" in sampled.err
 
@@ -187,7 +187,7 @@ def test_plain_and_weighted_figures_side_by_side_are_not_published(folder: Path)
     refused(run("compare", "both.parquet", "--policy", "business"), *told)
     refused(run("audit", "firms.csv", "--original", "both.parquet", "--dimensions", "region,activity"))
     refused(run("risk", "both.parquet"), *told)
-    refused(run("estimate", "both.parquet", "--population", 5000), *told)
+    refused(run("estimate", "both.parquet", "--population-size", 5000), *told)
     for method, more in COMMANDS.items():
         refused(run("protect", method, "both.parquet", *more, "-o", "out.csv"))
     # The rules read both, and say which they judge.

@@ -106,17 +106,20 @@ def test_a_plan_on_a_cluster_and_on_processes_writes_the_same_bytes(two_workers:
 
 
 @pytest.mark.long
-def test_thirty_tables_on_a_cluster_of_two_workers_are_the_same_bytes(two_workers: str, tmp_path: Path) -> None:
-    _same_everywhere(two_workers, tmp_path, register(tmp_path))
+@pytest.mark.parametrize(("n", "values"), [(3000, 3), (8000, 30)], ids=["30 tables", "300 tables"])
+def test_tables_on_a_cluster_of_two_workers_are_the_same_bytes(
+    two_workers: str, tmp_path: Path, n: int, values: int
+) -> None:
+    _same_everywhere(two_workers, tmp_path, register(tmp_path, n, values), values)
 
 
-def _same_everywhere(two_workers: str, tmp_path: Path, text: str) -> None:
+def _same_everywhere(two_workers: str, tmp_path: Path, text: str, clusters: int = 3) -> None:
     plan = plan_of(text, folder=tmp_path)
     written = {}
     for name, place in (("here", "threads"), ("dask", f"dask:{two_workers}"), ("apart", "processes")):
         with over(place):
             found = run_plan(plan, RunOptions(tmp_path / name, 2**127 + 1))
-        assert found.fresh == 3
+        assert found.fresh == clusters
         written[name] = {
             str(path.relative_to(tmp_path / name)): path.read_bytes()
             for path in (tmp_path / name).rglob("*")

@@ -23,6 +23,8 @@ from discreet.protect import METHODS
 from discreet.table.tabulation import Tabulation
 
 CENSUS = ("country_of_birth", "mode_of_travel", "sex", "religion")
+CORNER = dc.Table.from_array(dc.datasets.religion().to_array()[:5, :5], ["area", "religion"])
+"""A part of a census table, for tests that judge it several times."""
 
 
 def policy(**parts: Any) -> Policy:
@@ -185,7 +187,7 @@ def test_intervals_of_rounded_cells_are_those_of_brute_force() -> None:
 
 
 def test_a_method_that_the_policy_does_not_allow_is_never_enough() -> None:
-    table = dc.datasets.religion()
+    table = CORNER
     found = dc.assess(table, policy(rules={"threshold": 3}), protection="small-count-rounding")
     assert found.verdict == "withhold"
     assert "does not allow small-count-rounding" in found.reasons[0]
@@ -436,7 +438,7 @@ def test_the_time_limit_is_stated_and_reaches_searches_and_audits(monkeypatch: p
 
     monkeypatch.setattr(ControlledRounding, "apply", timed_apply)
     monkeypatch.setattr(evidence, "run_audit", timed_audit)
-    table = dc.datasets.religion()
+    table = CORNER
     proposing = Policy.from_text(
         'extends = "default"\n[limits]\ndr = "none"\n[[protections]]\nname = "controlled-rounding"'
     )

@@ -251,7 +251,8 @@ def answered_alike(method: str, server: Server, ledger: Path) -> None:
     for command, values in commands.items():
         job = server.run(command, **{key: value for key, value in values.items() if key != "ledger"})
         assert job.get("state") == "done", job
-        flags = [f"--{key.replace('_', '-')}" for key in values]
+        spelled = {"release": "released"} if command == "assess" else {}
+        flags = [f"--{spelled.get(key, key).replace('_', '-')}" for key in values]
         words: list[object] = [*command.split()]
         for flag, value in zip(flags, values.values(), strict=True):
             several = value if isinstance(value, list) else [value]

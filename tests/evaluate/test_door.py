@@ -98,7 +98,7 @@ def test_every_way_to_a_release_goes_through_the_audit(
     Path("row.csv").write_text("x,count\na,1\nb,1\nc,1\nd,10\ne,0\n", encoding="utf-8")
     found = run("protect", "suppress", "row.csv", "--rule", "threshold=3", "-o", "out.csv")
     assert found.code == 2
-    assert run("assess", "row.csv", "--protect", "suppress", "-o", "out.csv").code == 2
+    assert run("assess", "row.csv", "--method", "suppress", "-o", "out.csv").code == 2
     assert not Path("out.csv").exists()
 
 

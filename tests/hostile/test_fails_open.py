@@ -185,7 +185,7 @@ def test_a_formula_without_its_value() -> None:
     assert "formula" in told
     refused(run("ledger", "add", file))
     refused(run("risk", file))
-    header = workbook(["area", "=CONCAT(1,2)"], ["n", 3])
+    header = workbook(["area", "=CONCAT(A2,A3)"], ["n", 3])
     assert "B1" in refused(run("audit", header))
 
 
@@ -216,7 +216,7 @@ METHODS = {
     "table-swapping": (),
     "redesign": ("--rule", "threshold=5"),
     "simulation": (),
-    "random-sample": ("--n", "50"),
+    "random-sample": ("--sample-size", "50"),
 }
 
 

@@ -151,17 +151,17 @@ def test_signed_entries_cannot_be_forged() -> None:
     Path("office.key").write_bytes(os.urandom(32))
     Path("other.key").write_bytes(os.urandom(32))
     Path("short.key").write_bytes(b"abc")
-    name = begin("--key", "office.key")
-    assert json.loads(run("ledger", "verify", "--key", "office.key", "--json").out)["signed"]
-    assert "not signed with this key" in refused(run("ledger", "verify", "--key", "other.key"))
-    assert "3 bytes" in refused(run("ledger", "verify", "--key", "short.key"))
-    assert "cannot be read" in refused(run("ledger", "verify", "--key", "none.key"))
+    name = begin("--office-key", "office.key")
+    assert json.loads(run("ledger", "verify", "--office-key", "office.key", "--json").out)["signed"]
+    assert "not signed with this key" in refused(run("ledger", "verify", "--office-key", "other.key"))
+    assert "3 bytes" in refused(run("ledger", "verify", "--office-key", "short.key"))
+    assert "cannot be read" in refused(run("ledger", "verify", "--office-key", "none.key"))
     assert "is signed; name the key" in refused(run("ledger", "withdraw", name, "--reason", "x"))
     # A whole chain of one's own is not signed.
     forged = event(Head(1, event_digest(1)), said(2) | {"title": "other"}, None)
     sql("UPDATE event SET said = ?, digest = ?, signature = '' WHERE number = 2", forged.said, forged.digest)
     sql("UPDATE head SET digest = ?", forged.digest)
-    assert "event 2, which is not signed" in refused(run("ledger", "check", "new.csv", "--key", "office.key"))
+    assert "event 2, which is not signed" in refused(run("ledger", "check", "new.csv", "--office-key", "office.key"))
 
 
 def event_digest(number: int) -> str:

@@ -112,7 +112,7 @@ def test_compare_knows_it(command: Command, tmp_path: Path) -> None:
 
 def test_assess_report_and_replay_know_it(command: Command, tmp_path: Path) -> None:
     record, report = tmp_path / "r.json", tmp_path / "r.html"
-    asked = ("--protect", f"even-noise:bound={BOUND}", "--record", record, "--report", report, "--json")
+    asked = ("--method", f"even-noise:bound={BOUND}", "--record", record, "--report", report, "--json")
     found = answer(command("assess", "--example", "sex", *asked))
     assert found["protection"]["method"] == "even-noise"
     text = report.read_text(encoding="utf-8")
@@ -153,5 +153,5 @@ def test_the_workbench_offers_and_runs_it(path: str, tmp_path: Path) -> None:
 
 def test_without_the_package_its_figures_are_not_guessed_at(release: Path) -> None:
     assert "there is no kind of figure 'raised'" in refused(start("audit", release))
-    asked = start("assess", "--example", "sex", "--protect", "even-noise:bound=3")
+    asked = start("assess", "--example", "sex", "--method", "even-noise:bound=3")
     assert "there is no protection 'even-noise'" in refused(asked)

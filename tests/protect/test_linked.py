@@ -231,7 +231,7 @@ def test_linked_tables_on_the_command_line(tmp_path: Path) -> None:
         ("random-rounding", "--base", 3, "--with-margins"),
         ("controlled-rounding", "--base", 3),
         ("conventional-rounding", "--base", 3, "--with-margins"),
-        ("hide-and-round", "--limit", 2),
+        ("hide-and-round", "--hide-up-to", 2),
     ):
         outcome = run("protect", command[0], *files, *command[1:], "-o", tmp_path / f"{command[0]}.parquet")
         assert outcome.code == 0, outcome.err
@@ -240,7 +240,7 @@ def test_linked_tables_on_the_command_line(tmp_path: Path) -> None:
         assert len(written) == 2
         both = [figures for path in written for figures in dc.read_release(path).parts()]
         assert all(len(set(values)) == 1 for values in shown(dc.Release.of(both)).values())
-    for method, way in (("small-count-rounding", "controlled-rounding"), ("cell-key", "--key")):
+    for method, way in (("small-count-rounding", "controlled-rounding"), ("cell-key", "--record-key")):
         refused = run("protect", method, *files, "-o", tmp_path / "small.csv")
         assert refused.code == 2
         assert way in refused.err

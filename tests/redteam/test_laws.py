@@ -7,7 +7,7 @@ from itertools import product
 from random import Random
 
 import pytest
-from redteam.beliefs import Limit, enumerated
+from redteam.enumeration import Limit, enumerated
 from redteam.methods import Method
 from redteam.notebook import Notebook
 from redteam.originals import Firms

@@ -41,7 +41,7 @@ def test_statuses_hide_figures(table: Path) -> None:
 
 
 def test_the_command_prints_the_same(table: Path) -> None:
-    printed = json.loads(run("inspect", table, "--cells", "--json").out)
+    printed = json.loads(run("inspect", table, "--figures", "--json").out)
     found = inspect_tab(table, cells=True).to_dict()
     assert {name: printed[name] for name in found} == found
     assert "hidden figures" in run("inspect", table).out

@@ -16,7 +16,6 @@ from discreet.cli import front_page, show
 from discreet.cli.deadline import own_process
 from discreet.cli.interruption import INTERRUPTED, MESSAGE, interruptible
 from discreet.cli.lazy_group import LazyGroup
-from discreet.cli.old_names import present
 from discreet.cli.plain_values import take_plainly
 from discreet.cli.protection_record import Invocation
 from discreet.cli.short_help import with_help
@@ -133,7 +132,7 @@ def _run(given: list[str]) -> None:
 
 def _answer(given: list[str]) -> None:
     try:
-        wanted = with_help(present(given)) or ["--help"]
+        wanted = with_help(given) or ["--help"]
         code = tree()(args=wanted, prog_name="discreet", standalone_mode=False, obj=tuple(given))
         if code == INTERRUPTED:
             _fail(MESSAGE, INTERRUPTED)

@@ -13,7 +13,7 @@ from discreet.cli import options, shell_names, show
 from discreet.cli.compose import command, panel
 from discreet.cli.deadline import in_time
 from discreet.cli.options import in_output
-from discreet.cli.reading_options import Beside, NamedOriginal, OriginalOptions
+from discreet.cli.reading_options import Beside, Mark, NamedOriginal, OriginalOptions
 from discreet.core.effort import EACH
 from discreet.core.errors import RequestError, nearest
 from discreet.core.proof_text import proof_text
@@ -31,12 +31,18 @@ class Asked:
     """What is asked."""
 
     policy: Annotated[str, in_decide(options.POLICY, autocompletion=shell_names.profiles)] = "default"
-    protect: Annotated[str | None, in_decide("The protection to apply and judge: random-rounding:base=3.")] = None
+    protect: Annotated[
+        str | None,
+        in_decide(
+            "The protection to apply and judge: random-rounding:base=3.",
+            "--method",
+            autocompletion=shell_names.methods,
+        ),
+    ] = None
     as_is: Annotated[bool, in_decide("Judge the table as it is; propose nothing.")] = False
     release: Annotated[Path | None, in_decide("Judge this release of the table.", "--released")] = None
     published_as: options.PublishedAs = None
-    rounded: options.Rounded = None
-    base: options.Base = 0
+    mark: Mark = None
     population: Annotated[
         int | None, in_decide("The table is a sample from this many people.", "--population-size", "-N", min=1)
     ] = None
@@ -51,17 +57,18 @@ class Asked:
     def protection(self, read: OriginalOptions, beside: Mapping[str, Statistic]) -> tuple[Protect, dict[str, Path]]:
         """Return what is judged: a proposal, the table as it is, a method, or a release from a file."""
         if sum([self.protect is not None, self.as_is, self.release is not None]) > 1:
-            raise RequestError("give one of --protect, --as-is and --released")
+            raise RequestError("give one of --method, --as-is and --released")
         if self.release is None:
-            if self.published_as is not None or self.rounded is not None or self.base:
-                raise RequestError("--published-as says how --released was made; name it")
+            if self.published_as is not None or self.mark:
+                raise RequestError("--published-as and --mark say how --released was made; name it")
             return ("none" if self.as_is else self.protect or "propose"), {}
         from discreet.cli.audit_texts import kind_of
         from discreet.reading.published import open_release
 
-        how = {"kind": kind_of(self.published_as, self.rounded, self.base), "total": read.total or "Total"}
+        how = {"kind": kind_of(self.published_as), "total": read.total or "Total"}
         how |= {"dimensions": options.names(read.dimensions), "encoding": read.encoding, "delimiter": read.delimiter}
         how |= {"statistics": beside} if beside else {}
+        how |= {"marks": tuple(self.mark)} if self.mark else {}
         return open_release(self.release, how), {"release": self.release}
 
 

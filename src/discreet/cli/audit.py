@@ -36,9 +36,6 @@ class PublishedOptions(ReleaseFileOptions):
     """How the figures were published, and how their files are read."""
 
     published_as: options.PublishedAs = None
-    rounded: options.Rounded = None
-    base: options.Base = 0
-    bound: Annotated[int | None, option("", hidden=True)] = None
     exact_margins: Annotated[bool, in_published("Margins were not changed.")] = False
     merged: Annotated[list[str] | None, in_published("DIMENSION:CATEGORY=PART+PART.")] = None
 
@@ -46,7 +43,7 @@ class PublishedOptions(ReleaseFileOptions):
         """Return how the figures were made."""
         from discreet.table.kinds import EXACT
 
-        kind = kind_of(self.published_as, self.rounded, self.base, self.bound)
+        kind = kind_of(self.published_as)
         return {"kind": kind, "margins": EXACT if self.exact_margins else None, "merged": merged_of(self.merged)}
 
 

@@ -4,31 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from discreet.core.errors import RequestError, nearest
+from discreet.core.errors import RequestError
 
 if TYPE_CHECKING:
     from discreet.table.attacker import Attacker, Fact
     from discreet.table.kinds import Kind
 
 
-def kind_of(stated: str | None, rounded: str | None, base: int, bound: int | None = None) -> Kind:
-    """Return how figures were published: as stated, exactly, rounded to a base, or moved by at most a bound."""
-    from discreet.table.kinds import EXACT, ROUNDINGS, Kind, Perturbed
+def kind_of(stated: str | None) -> Kind:
+    """Return how figures were published: as stated, or exactly."""
+    from discreet.table.kinds import EXACT
     from discreet.table.release_writer import kind_from_text
 
-    if stated is not None:
-        if rounded is not None or base or bound is not None:
-            raise RequestError("--published-as says how figures were made; leave --rounded, --base and --bound out")
-        return kind_from_text(stated)
-    if rounded is not None and bound is not None:
-        raise RequestError("give either --rounded with --base, or --bound of a perturbation, not both")
-    if rounded is not None:
-        if rounded not in ROUNDINGS:
-            raise RequestError(f"there is no rounding {rounded!r}; {nearest(rounded, ROUNDINGS)}")
-        return Kind(rounded, base=base)
-    if base:
-        raise RequestError("--base belongs to --rounded conventional, random or controlled; name it")
-    return EXACT if bound is None else Perturbed(bound=bound)
+    return EXACT if stated is None else kind_from_text(stated)
 
 
 def crossing_of(text: str | None) -> list[str] | dict[str, list[str]]:

@@ -35,8 +35,8 @@ PANELS = {
     },
     "Samples": {
         "estimate": "Estimate the risk R2 of a sample table over population tables that a model draws.",
-        "uniques": "Estimate who in a sample is the only one of their kind in the population. `discreet uniques "
-        "FILE` is short for `discreet uniques sample FILE`.",
+        "uniques": "Estimate who in a sample is the only one of their kind in the population. discreet uniques FILE "
+        "is short for discreet uniques sample FILE.",
     },
     "Make tables and releases": {
         "tabulate": "Count and add up records by the dimensions named, with every margin and the largest "

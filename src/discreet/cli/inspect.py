@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 def inspect(
     file: Annotated[Path | None, argument("A CSV, Parquet, Excel or .tab file.", "FILE")] = None,
     example: options.Example = None,
-    cells: Annotated[bool, option("With --json, also every figure.")] = False,
+    cells: Annotated[bool, option("With --json, also every figure.", "--figures")] = False,
     count: Annotated[str | None, in_reading("The column of figures.")] = None,
     dimensions: Dimensions = None,
     layout: Annotated[str | None, in_reading("long or wide.")] = None,
@@ -57,7 +57,7 @@ def inspect(
 
     Examples:
         discreet inspect mystery.csv  # a table or records? which columns, which totals?
-        discreet inspect table.xlsx --cells --json  # every figure, for programs
+        discreet inspect table.xlsx --figures --json  # every figure, for programs
         discreet inspect t.csv --statistic 'pct=percentage, over=sex'  # what the statistics of a release mean
         discreet inspect --example religion  # a bundled table
         discreet inspect firms.tab  # a table of τ-ARGUS, with firms.rda beside it

@@ -40,7 +40,9 @@ class LedgerFile:
     key: Annotated[
         Path | None,
         option(
-            "The file of the office's key: entries are signed, and signatures checked.", envvar="DISCREET_LEDGER_KEY"
+            "The file of the office's key: entries are signed, and signatures checked.",
+            "--office-key",
+            envvar="DISCREET_LEDGER_KEY",
         ),
     ] = None
     json: options.Json = False

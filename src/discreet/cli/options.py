@@ -54,9 +54,6 @@ PublishedAs = Annotated[
     str | None,
     in_published("How figures were made, if the file does not say: 'random base=3', 'perturbed bound=2'."),
 ]
-Rounded = Annotated[str | None, option("", hidden=True)]
-Base = Annotated[int, option("", hidden=True)]
-"""Former ways to say how figures were rounded, which are not shown."""
 Workers = Annotated[int | None, in_output("Threads; one per core by default.", min=1)]
 
 

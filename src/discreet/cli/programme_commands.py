@@ -112,7 +112,9 @@ def run(
     key: Annotated[
         Path | None,
         option(
-            "The file of the office's key, by which entries of the ledger are signed.", envvar="DISCREET_LEDGER_KEY"
+            "The file of the office's key, by which entries of the ledger are signed.",
+            "--office-key",
+            envvar="DISCREET_LEDGER_KEY",
         ),
     ] = None,
     time_limit: Annotated[

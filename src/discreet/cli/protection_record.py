@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from discreet.cli.old_names import present
 from discreet.core.errors import DataError, RequestError
 from discreet.core.files import file_sha256, write_text
 from discreet.core.json_types import JsonObject
@@ -65,7 +66,7 @@ def replay_protection(
     from discreet.decide.replay import Replay, different
 
     differences: list[str] = []
-    arguments = [str(part) for part in data["request"]["arguments"]]
+    arguments = present([str(part) for part in data["request"]["arguments"]])
     if arguments[:1] != ["protect"] or any(_writes(part) for part in arguments):
         raise DataError(
             f"{record} asks for {' '.join(arguments)[:120]!r}, which writes files or is not a protection; it was "

@@ -25,7 +25,7 @@ def report(
     date: options.ReportDate = "",
     head_of: options.HeadOf = None,
     pictures: Annotated[Path | None, in_output("A folder for every plot as a picture.")] = None,
-    format: Annotated[str, in_output("The pictures: svg or png.")] = "svg",
+    format: Annotated[str, in_output("Format of the pictures: svg or png.", "--picture-format")] = "svg",
     json: options.Json = False,
 ) -> None:
     """Write the report on an assessment or a comparison that was kept as data, without doing the work again.
@@ -35,7 +35,7 @@ def report(
         discreet report table.json -o table.pdf  # print it; needs Chromium
         discreet report table.json -o public.html --edition public  # with nothing in it that is not published
         discreet report table.json -o table.html --author "A. Novak" --date 2026-11-17  # ready to sign
-        discreet report table.json --pictures figures --format png  # every plot as a picture
+        discreet report table.json --pictures figures --picture-format png  # every plot as a picture
         discreet report --example religion -o religion.html  # on a bundled table, assessed now
     """
     bundled.one_of(data, example, "the data of an assessment")

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from discreet.utility.loss import InformationLoss
 
 in_method = panel("What a method would do")
-PARAMETERS = ("base", "n")
-"""Options that are parameters of a method; all others are about its draws."""
+PARAMETERS = {"base": "base", "sample_size": "n"}
+"""Options that are parameters of a method, and what it calls them; all others are about its draws."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Over:
         ),
     ] = None
     base: Annotated[int | None, in_method("Base of random-rounding; 3 by default.")] = None
-    n: Annotated[int | None, in_method("Sample size of random-sample.")] = None
+    sample_size: Annotated[int | None, in_method("Sample size of random-sample.")] = None
     draws: Annotated[int | None, in_method("How many releases to draw; 1,000 by default.")] = None
     precision: Annotated[float | None, in_method("Draw until the Monte Carlo error is at most this.")] = None
     exact: Annotated[bool, in_method("Enumerate every release instead of drawing.")] = False
@@ -52,7 +52,7 @@ class Over:
         from discreet.decide.protections import make_method, parse_method
 
         name, parameters = parse_method(self.method)
-        given = {key: getattr(self, key) for key in PARAMETERS}
+        given = {key: getattr(self, name) for name, key in PARAMETERS.items()}
         return make_method(name, parameters | {key: value for key, value in given.items() if value is not None})
 
     def random(self, method: Method) -> bool:
@@ -66,7 +66,7 @@ class Over:
                 f"{method.name} is random, but draws one release at a time; protect the table, and measure the release "
                 "that was made (--released)"
             )
-        if stray := next((name for name in self._stray() if name not in PARAMETERS), None):
+        if stray := next((name for name in self._stray() if name.replace("-", "_") not in PARAMETERS), None):
             raise RequestError(f"--{stray} is about draws, but {method.name} is not random; leave it out")
         return False
 
@@ -89,10 +89,10 @@ class Over:
         )
 
     def _stray(self) -> Iterator[str]:
-        """Return the options that are given beside the method."""
+        """Return the names of the options that are given beside the method."""
         usual = {"exact": False, "aggregate": "measure"}
         names = ("draws", "precision", "exact", "aggregate", *PARAMETERS)
-        return (name for name in names if getattr(self, name) != usual.get(name))
+        return (name.replace("_", "-") for name in names if getattr(self, name) != usual.get(name))
 
 
 @command

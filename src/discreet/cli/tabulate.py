@@ -58,7 +58,7 @@ class HoldingOptions:
 class MicrodataOptions:
     """How the records are read."""
 
-    table: Annotated[str | None, in_reading("The table of a DuckDB database.")] = None
+    table: Annotated[str | None, in_reading("The table of a DuckDB database.", "--database-table")] = None
     query: Annotated[str | None, in_reading("A query on a DuckDB database.")] = None
     rda: Annotated[Path | None, in_reading("The τ-ARGUS metadata of a .asc or .csv file.")] = None
     encoding: Annotated[str, in_reading("Encoding of CSV files.")] = "utf-8"
@@ -89,7 +89,9 @@ def tabulate(
         str, option("Dimensions, comma-separated; name=coarse/finer for nested columns.", show_default=False)
     ],
     output: Annotated[Path, in_output("The table: .parquet keeps all, .csv, or .tab.")],
-    margins: Annotated[str, option("all, a number of dimensions, or a+b,a+c.")] = "all",
+    margins: Annotated[
+        str, option("Which margins to make: all, a number of dimensions, or a+b,a+c.", "--crossings")
+    ] = "all",
     top: Annotated[int, option("How many of the largest contributions to keep.", "--largest")] = 2,
     total: Annotated[str, option("The code of the totals.")] = "Total",
     held: HoldingOptions,
@@ -108,7 +110,7 @@ def tabulate(
             # nested columns are a hierarchy
         discreet tabulate firms.csv --by region --hierarchy region=nuts.hrc --outside total -o table.parquet
             # a hierarchy from a file
-        discreet tabulate firms.duckdb --table firms --by region --margins 1 -o table.parquet  # a DuckDB database
+        discreet tabulate f.duckdb --database-table firms --by region --crossings 1 -o t.parquet  # a database of DuckDB
         discreet tabulate --example religion --by output_area,religion -o table.parquet  # everybody in a bundled table
     """
     from discreet.tabulation.tabulate import tabulate as run

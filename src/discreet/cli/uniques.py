@@ -45,7 +45,7 @@ uniques = typer.Typer(
     cls=SampleOrCommand,
     rich_markup_mode="rich",
     help="Estimate who in a sample is the only one of their kind in the population. "
-    "`discreet uniques FILE` is short for `discreet uniques sample FILE`.",
+    "discreet uniques FILE is short for discreet uniques sample FILE.",
 )
 
 
@@ -54,9 +54,11 @@ class Estimated:
     """What is estimated, under which priors and models."""
 
     prior: Priors = None
-    model: Annotated[str, option("Log-linear model: select (forward), main, two-way or none.")] = "select"
+    model: Annotated[str, option("Log-linear model: select (forward), main, two-way or none.", "--loglinear")] = (
+        "select"
+    )
     fit: Annotated[list[str] | None, option("A margin that the log-linear model fits, as area,sex; repeat it.")] = None
-    level: Annotated[float, option("Probability of the credible intervals.")] = 0.9
+    level: Annotated[float, option("Probability of the credible intervals.", "--credible")] = 0.9
     b: Annotated[float, option("Loss if a population unique is taken for safe.")] = 1.0
     c: Annotated[float, option("Loss if somebody is protected for nothing.")] = 1.0
     slices: Annotated[str | None, option("Dimensions for which τ̃ is given by category; all by default.")] = None
@@ -70,10 +72,10 @@ class Estimated:
     def _model(self) -> str | tuple[tuple[str, ...], ...] | None:
         if self.fit:
             if self.model != "select":
-                raise RequestError("give either --model or --fit, not both")
+                raise RequestError("give either --loglinear or --fit, not both")
             return options.margins(self.fit)
         if self.model not in ("select", "main", "two-way", "none"):
-            raise RequestError(f"--model is {self.model!r}; give select, main, two-way or none")
+            raise RequestError(f"--loglinear is {self.model!r}; give select, main, two-way or none")
         return None if self.model == "none" else self.model
 
 
@@ -83,7 +85,7 @@ def sample(
     population: options.Population,
     path: Annotated[Path | None, argument("A sample table, or records with --by.", "FILE")] = None,
     example: options.Example = None,
-    records: Annotated[Path | None, in_output("Write the risk of every record to this .csv.")] = None,
+    records: Annotated[Path | None, in_output("Write the risk of every record to this .csv.", "--record-risks")] = None,
     *,
     estimated: Estimated,
     read: OriginalOptions,
@@ -102,7 +104,7 @@ def sample(
         discreet uniques sample.csv --population-size 46228  # a sample table: τ̃ under both priors, log-linear τ₁ and τ₂
         discreet uniques --example cholesterol --population-size 400  # a bundled sample
         discreet uniques people.parquet --by age,sex,area -N 46228  # the records behind it
-        discreet uniques people.csv --by age,sex -N 46228 --weight w --records risk.csv  # the risk of every record
+        discreet uniques people.csv --by age,sex -N 46228 --weight w --record-risks risk.csv  # the risk of every record
         discreet uniques sample.csv -N 46228 --b 30 --c 1  # missing a unique is thirty times as bad as a false alarm
     """
     from discreet.reading.sample_pair import open_sample
@@ -146,11 +148,11 @@ def _face(console: show.Console, result: PopulationUniques, top: int) -> None:
 @command
 def size(
     population: options.Population,
-    bound: Annotated[float, option("The bound on Q, or on τ̃.")],
+    bound: Annotated[float, option("What Q, or τ̃, may be at most.", "--at-most")],
     cells: Annotated[int | None, option("K, the number of cells that can occur.", "--cells", "-K")] = None,
     table: Annotated[Path | None, option("A sample at hand: gives K and the sample uniques to expect.")] = None,
     example: options.Example = None,
-    measure: Annotated[str, option("q or tau.")] = "q",
+    measure: Annotated[str, option("What is bounded: q or tau.", "--criterion")] = "q",
     prior: Priors = None,
     curve: Annotated[bool, option("Show Q and τ̃ over the sample size.")] = False,
     plot: Annotated[Path | None, in_output("Draw the curves to a .svg or .png.")] = None,
@@ -164,10 +166,10 @@ def size(
     """Find the largest sample that keeps Q or τ̃ below a bound, and the smallest that reaches it.
 
     Examples:
-        discreet uniques size --population-size 46228 --cells 1108 --bound 0.05  # the largest sample with Q below 0.05
-        discreet uniques size -N 46228 --cells 1108 --bound 5 --measure tau --curve  # the same for τ̃, with the curve
-        discreet uniques size -N 46228 --cells 1108 --bound 0.05 --plot curve.svg  # the curves as a picture
-        discreet uniques size --example cholesterol -N 400 --bound 0.05  # a bundled sample
+        discreet uniques size -N 46228 --cells 1108 --at-most 0.05  # the largest sample with Q below 0.05
+        discreet uniques size -N 46228 --cells 1108 --at-most 5 --criterion tau --curve  # the same for τ̃, with a curve
+        discreet uniques size -N 46228 --cells 1108 --at-most 0.05 --plot curve.svg  # the curves as a picture
+        discreet uniques size --example cholesterol -N 400 --at-most 0.05  # a bundled sample
     """
     from discreet.uniques.sample_size import plan_size
 
@@ -209,7 +211,9 @@ def size(
 @command
 def sizes(
     population: options.Population,
-    people: Annotated[int | None, option("n, the number of people in the sample.", "--people", "-n", min=0)] = None,
+    people: Annotated[
+        int | None, option("n, the number of people in the sample.", "--sample-size", "-n", min=0)
+    ] = None,
     cells: Annotated[int | None, option("K, the number of cells that can occur.", "--cells", "-K", min=1)] = None,
     alone: Annotated[int | None, option("s, the number of sample uniques.", "--uniques", "-s", min=0)] = None,
     example: Annotated[
@@ -220,7 +224,7 @@ def sizes(
         int | None, option("Cells with somebody of the sample in them, which mixtures (zeros:G) need.", min=0)
     ] = None,
     prior: Priors = None,
-    level: Annotated[float, option("Probability of the credible intervals.")] = 0.9,
+    level: Annotated[float, option("Probability of the credible intervals.", "--credible")] = 0.9,
     b: Annotated[float, option("Loss if a population unique is taken for safe.")] = 1.0,
     c: Annotated[float, option("Loss if somebody is protected for nothing.")] = 1.0,
     *,
@@ -246,7 +250,7 @@ def sizes(
     if example is not None:
         if any(one is not None for one in (people, cells, alone, filled)):
             raise RequestError(
-                "a bundled sample has sizes of its own; leave out --people, --cells, --uniques, --filled"
+                "a bundled sample has sizes of its own; leave out --sample-size, --cells, --uniques, --filled"
             )
         from discreet import datasets
 
@@ -254,7 +258,7 @@ def sizes(
         people, cells, alone = table.total, table.possible, int((table.counts == 1).sum())
         filled = int(table.counts.size)
     if people is None or cells is None or alone is None:
-        raise RequestError("give three sizes (--people, --cells, --uniques), or a bundled sample (--example)")
+        raise RequestError("give three sizes (--sample-size, --cells, --uniques), or a bundled sample (--example)")
     priors = [prior_of(name) for name in prior or ("uniform", "multinomial")]
     if filled is None and any(isinstance(one, Mixture) for one in priors):
         raise RequestError("mixtures depend on how many cells of the sample are empty; give --filled too")

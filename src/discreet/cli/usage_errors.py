@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from discreet.cli.old_names import named_now
 from discreet.cli.option_kinds import range_text
 from discreet.core.errors import nearest
 
@@ -45,6 +46,8 @@ def _about_option(option: str, where: Any, told: str) -> str:
         return f"{option} needs a value{sample}"
     if not told.startswith("No such option"):
         return told
+    if where is not None and (present := named_now(where.command_path, option)) is not None:
+        return f"{option} is called {present} now"
     listed = where.command.params if where is not None else ()
     known = [name for one in listed if not getattr(one, "hidden", False) for name in getattr(one, "opts", ())]
     return f"there is no option {option}{_meant(option, [name for name in known if name.startswith('--')])}"

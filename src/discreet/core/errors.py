@@ -47,7 +47,7 @@ def with_options(text: str) -> str:
 def without_remedies(text: str) -> str:
     """Return a text for people who read a report, and run nothing.
 
-    >>> without_remedies("it is applied if you ask for it (protection=, --protect).")
+    >>> without_remedies("it is applied if you ask for it (protection=, --method).")
     'it is applied if you ask for it.'
     """
     return re.sub(rf" ?{BOTH.pattern}", "", text)

@@ -139,7 +139,7 @@ class Comparison(Recorded):
         return (
             f" {point.point.title} meets it too and keeps most of the table (utility "
             f"{figure(point.figure('utility'))}), but the policy does not list it: it is applied if you ask for it "
-            "(protection=, --protect)."
+            "(protection=, --method)."
         )
 
     def to_dict(self) -> dict[str, Json]:

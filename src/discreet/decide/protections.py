@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from typing import Any
 
 from discreet.core.effort import Unsaid
 from discreet.core.errors import DiscreetError, RequestError, require
@@ -40,7 +41,7 @@ def make_method(
         return MAKERS[name](parameters)
     method = AuditedSuppression if name == Suppression.name else METHODS[name]
     allowed: list[str] = [field.name for field in fields(method) if field.init] if is_dataclass(method) else []
-    given = {key: tuples(value) for key, value in parameters.items()}
+    given = {key: tuples(value) for key, value in by_fields(method, parameters).items()}
     if isinstance(time_limit, Unsaid) and method is AuditedSuppression:
         time_limit = PATTERN
     known: dict[str, object] = {"time_limit": time_limit} if time_limit else {}
@@ -59,11 +60,28 @@ def make_method(
     return made
 
 
+def by_fields(method: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters by the names of a method's fields, where they have the names of its options.
+
+    >>> from discreet.protect import TableSwapping
+    >>> by_fields(TableSwapping, {"keep-all": 2, "rate": 0.1})
+    {'keep': 2, 'rate': 0.1}
+    """
+    flags = {one.metadata.get("flag", ""): one.name for one in fields(method)} if is_dataclass(method) else {}
+    found: dict[str, Any] = {}
+    for key, value in parameters.items():
+        name = flags.get(f"--{key.replace('_', '-')}", key)
+        if name in found:
+            raise RequestError(f"{name} and {key} of {getattr(method, 'name', method)} are the same; give one of them")
+        found[name] = value
+    return found
+
+
 def _cell_key(parameters: JsonObject) -> Method:
     """Make a cell-key method from the design figures of its perturbation table, or from the table's file."""
     from discreet.protect import CellKey, design_ptable, read_ptable
 
-    given = dict(parameters)
+    given = by_fields(CellKey, parameters)
     files = [given.pop(key) for key in ("ptable", "file") if key in given]
     if len(files) > 1:
         raise RequestError("cell-key has ptable and file, which are the same; give one of them")

@@ -39,12 +39,12 @@ class HideAndRound(FigureMethod):
     ['55', '0', '1 to 7', '10', '45']
     """
 
-    limit: int = field(default=7, metadata=option("Counts from 1 to this are hidden."))
+    limit: int = field(default=7, metadata=option("Counts from 1 to this are hidden.", "--hide-up-to"))
     base: int = field(default=5, metadata=option("What the other figures are multiples of."))
     name: ClassVar[str] = "hide-and-round"
     seeded: ClassVar[bool] = False
     examples: ClassVar[Mapping[str, str]] = {
-        "table.csv --limit 7 --base 5 -o release.csv": "1 to 7 hidden, others to 5"
+        "table.csv --hide-up-to 7 --base 5 -o release.csv": "1 to 7 hidden, others to 5"
     }
 
     def __post_init__(self) -> None:

@@ -67,7 +67,7 @@ class RandomRounding(Rounding):
     """Round every figure at random to a multiple of the base, up with probability r/b for a residual r: no bias.
 
     Of a table the inner counts are rounded; of a tabulation, or with ``margins``, every margin too, on its own: cells
-    need not add up to totals, which then reveal more of the cells. With ``additive`` margins are the sums of the
+    need not add up to totals, which then reveal more of the cells. With ``additive``, margins are the sums of the
     rounded inner counts: less accurate, but they reveal nothing more, and the risk of every figure is known exactly.
 
     >>> table = Table.from_array([1, 5, 6], ["month"])

@@ -40,20 +40,21 @@ class RandomSample(Sampling):
     2
     """
 
-    n: int | None = field(default=None, metadata=option("How many people are in the sample."))
+    n: int | None = field(default=None, metadata=option("How many people are in the sample.", "--sample-size"))
     fraction: float | None = field(default=None, metadata=FRACTION)
     known_total: bool = field(default=False, metadata=PUBLISH_TOTAL)
     name: ClassVar[str] = "random-sample"
     told: ClassVar[tuple[str, ...]] = ("n", "fraction")
     examples: ClassVar[Mapping[str, str]] = {
-        "religion.csv --n 245 -o sample.csv": "245 people",
+        "religion.csv --sample-size 245 -o sample.csv": "245 people",
         "people.csv --by area,sex --fraction 0.1 -o s.csv": "a tenth, all margins",
     }
 
     def __post_init__(self) -> None:
         if (self.n is None) == (self.fraction is None):
             raise RequestError(
-                "give either the size of the sample (n=, --n) or its share of all people (fraction=, --fraction)"
+                "give either the size of the sample (n=, --sample-size) or its share of all people "
+                "(fraction=, --fraction)"
             )
         if self.fraction is None:
             check_integer(self.n, "the sample size n")

@@ -34,7 +34,7 @@ no room for moves."""
 class TableSwapping(InnerMethod):
     """Move people between cells at random; all margins of some number of dimensions stay exactly as they are.
 
-    A share ``rate`` of all people moves, and all margins of ``keep`` dimensions are kept.
+    ``rate`` says how large a share of all people moves, and ``keep`` of how many dimensions all margins are kept.
 
     >>> table = Table.from_array([[1, 5], [6, 2]], ["area", "sex"])
     >>> done = TableSwapping(1, rate=0.3).apply(table, 1)
@@ -42,10 +42,10 @@ class TableSwapping(InnerMethod):
     ([6, 8], 2)
     """
 
-    keep: int = field(default=1, metadata=option("All margins of this many dimensions are kept."))
+    keep: int = field(default=1, metadata=option("All margins of this many dimensions are kept.", "--keep-all"))
     rate: float = field(default=0.05, metadata=option("The share of all people that moves."))
     name: ClassVar[str] = "table-swapping"
-    examples: ClassVar[Mapping[str, str]] = {"t.csv --keep 2 --rate 0.1 -o s.csv": "all two-way margins stay"}
+    examples: ClassVar[Mapping[str, str]] = {"t.csv --keep-all 2 --rate 0.1 -o s.csv": "all two-way margins stay"}
 
     def __post_init__(self) -> None:
         check_share(self.rate, "the swap rate")

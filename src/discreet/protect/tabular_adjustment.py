@@ -58,7 +58,9 @@ class TabularAdjustment(MethodBase):
     rules: tuple[Rule, ...]
     response: str | None = field(default=None, metadata=UNLISTED)
     norm: Norm = field(default="absolute", metadata=option("Keep absolute or squared changes as small as possible."))
-    weights: Weights = field(default="equal", metadata=option("equal, or inverse: changes relative to figures."))
+    weights: Weights = field(
+        default="equal", metadata=option("equal, or inverse: changes relative to figures.", "--change-weights")
+    )
     radius: float | None = field(
         default=None, metadata=option("Largest change of figures that are not sensitive, in %.")
     )

@@ -26,12 +26,12 @@ class Usage:
     def of(cls, method: type[Method]) -> Usage:
         """Return how a method is used: its ``usage``, or what its class says.
 
-        The help is then the docstring up to a list of attributes or an example.
+        The help is then the docstring up to a list of attributes or an example, with fields in backticks.
         """
         if isinstance(given := getattr(method, "usage", None), Usage):
             return given
         words = re.split(r"\n\n(?=Attributes:|>>>)", cleandoc(method.__doc__ or method.name))[0]
-        paragraphs = [" ".join(text.split()) for text in words.replace("``", "").split("\n\n")]
+        paragraphs = [" ".join(text.split()) for text in words.split("\n\n")]
         like = method if issubclass(method, MethodBase) else MethodBase
         examples = {f"discreet protect {method.name} {line}": what for line, what in like.examples.items()}
         return cls("\n\n".join(paragraphs), examples, like.seeded, like.linked is not MethodBase.linked)

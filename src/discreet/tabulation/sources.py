@@ -77,7 +77,7 @@ def source_of(
             if len(paths) > 1:
                 raise RequestError("records come from one database at a time; name one")
             if (table is None) == (query is None):
-                named = "name a table (table=, --table) or a query (query=, --query)"
+                named = "name a table (table=, --database-table) or a query (query=, --query)"
                 raise RequestError(f"{paths[0]} is a database: {named}")
             return Source(kind, paths, query=query if query is not None else f'SELECT * FROM "{table}"')
         if table is not None or query is not None:

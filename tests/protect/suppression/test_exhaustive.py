@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from tests.feasible.oracle import world
+from tests.lengths import few_or_long
 from tests.protect.suppression.oracle import MOST, Case, Stated, best, is_safe, small_case, stated
 
 from discreet.core.errors import InfeasibleError
@@ -55,7 +56,7 @@ def compare(seed: int, zeros: Zeros, monkeypatch: pytest.MonkeyPatch) -> str:
     return "insiders" if len(s.known) else "linked" if len(case.tables) > 1 else "single"
 
 
-@pytest.mark.parametrize("number", [48, pytest.param(120, marks=pytest.mark.long)])
+@few_or_long("number", 24, 120)
 def test_methods_against_all_patterns(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     seeds = (*IMPOSSIBLE, *range(number), *CROWDS[: number // 4])
     kinds = [compare(seed, "published", monkeypatch) for seed in seeds]
@@ -65,7 +66,7 @@ def test_methods_against_all_patterns(number: int, monkeypatch: pytest.MonkeyPat
     assert kinds.count("infeasible") >= len(IMPOSSIBLE)
 
 
-@pytest.mark.parametrize("number", [20, pytest.param(50, marks=pytest.mark.long)])
+@few_or_long("number", 12, 50)
 def test_methods_against_all_patterns_where_zeros_may_be_hidden(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     kinds = [compare(seed, "suppressible", monkeypatch) for seed in range(300, 300 + number)]
     assert kinds.count("single") > 0.3 * number
@@ -79,9 +80,10 @@ def test_methods_against_all_patterns_of_many_tables(monkeypatch: pytest.MonkeyP
     assert len(kinds) - kinds.count("none") - kinds.count("large") > 10_000
 
 
-def test_the_oracle_against_every_table_that_fits() -> None:
+@few_or_long(("number", "least"), (24, 8), (60, 20))
+def test_the_oracle_against_every_table_that_fits(number: int, least: int) -> None:
     checked = 0
-    for seed in range(60):
+    for seed in range(number):
         case = small_case(seed, insiders=False)
         if case is None or len(case.tables) > 1:
             continue
@@ -103,7 +105,7 @@ def test_the_oracle_against_every_table_that_fits() -> None:
             assert sums.max() >= value + demands.upper[i]
             assert sums.max() - sums.min() >= demands.sliding[i]
             checked += 1
-    assert checked > 20
+    assert checked > least
 
 
 def test_the_audit_objects_to_a_pattern_that_is_not_enough() -> None:
@@ -124,7 +126,7 @@ def told(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> boo
 
 
 @pytest.mark.usefixtures("told")
-@pytest.mark.parametrize("number", [24, pytest.param(120, marks=pytest.mark.long)])
+@few_or_long("number", 24, 120)
 def test_the_audit_against_the_oracle_where_insiders_were_forgotten(number: int) -> None:
     verdicts = []
     for seed in range(number):
@@ -145,7 +147,7 @@ def test_the_audit_against_the_oracle_where_insiders_were_forgotten(number: int)
 
 
 @pytest.mark.usefixtures("told")
-@pytest.mark.parametrize("number", [24, pytest.param(150, marks=pytest.mark.long)])
+@few_or_long("number", 12, 150)
 def test_the_audit_against_the_oracle_where_cells_were_published_after_all(number: int) -> None:
     verdicts = []
     for seed in range(number):

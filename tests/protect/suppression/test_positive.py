@@ -181,7 +181,7 @@ def test_an_assessment_knows_by_its_policy_that_zeros_are_shown(
     table = write(tmp_path / "row.csv", "x,count", ["a,1", "b,1", "c,1", "d,10"])
     marked = write(tmp_path / "marks.csv", "x,count", ["a,x", "b,x", "c,x", "d,10", "Total,13"])
     policy = write(tmp_path / "only.toml", ONLY, [])
-    found = run("assess", table, "--release", marked, "--policy", policy, "--record", "row.record.json")
+    found = run("assess", table, "--released", marked, "--policy", policy, "--record", "row.record.json")
     assert found.code == 1
     assert "3 of the 3 hidden or changed cells can be worked out exactly" in " ".join(found.out.split())
     assert run("replay", "row.record.json").code == 0
@@ -214,7 +214,7 @@ def test_marks_that_may_stand_for_zeros_say_so(tmp_path: Path) -> None:
 def test_what_is_hidden_is_behind_no_figure_that_is_shown(tmp_path: Path) -> None:
     four = write(tmp_path / "four.csv", "x,count", ["a,4", "b,4", "c,4", "d,4", "e,1"])
     out = tmp_path / "release.csv"
-    assert run("protect", "hide-and-round", four, "--limit", "3", "--base", "5", "-o", out).code == 0
+    assert run("protect", "hide-and-round", four, "--hide-up-to", "3", "--base", "5", "-o", out).code == 0
     told = run("audit", out)
     assert told.code == 1
     assert "6 values are determined exactly" in told.out

@@ -44,7 +44,7 @@ def _cell_key(
     ptable: Annotated[Path | None, in_noise("A perturbation table, instead of a designed one.")] = None,
     *,
     noise: Noise,
-    key: Annotated[str | None, in_records("The column of record keys.")] = None,
+    record_key: Annotated[str | None, in_records("The column of record keys.")] = None,
     key_range: Annotated[int | None, in_records("Keys run from 0 to below this; 1 for fractions.", min=1)] = None,
     secret: Annotated[Path | None, in_records("A file with the secret that keys are hashed with.")] = None,
     identify: Annotated[str | None, in_records("Columns that identify a record, for --secret.")] = None,
@@ -56,10 +56,10 @@ def _cell_key(
 
 def _read(file: Path | None, reading: Reading, given: dict[str, Any]) -> Callable[[], Opened | KeyedTable]:
     """Take the options of record keys, and return what reads the original."""
-    key, key_range, secret, identify = (given.pop(name) for name in ("key", "key_range", "secret", "identify"))
+    key, key_range, secret, identify = (given.pop(name) for name in ("record_key", "key_range", "secret", "identify"))
     if key is None and secret is None:
         if identify is not None or key_range is not None:
-            raise RequestError("--identify and --key-range are about record keys; give --secret, or --key")
+            raise RequestError("--identify and --key-range are about record keys; give --secret, or --record-key")
         return lambda: opened(file, reading)
     if reading.by is None or file is None:
         raise RequestError("record keys belong to records; name their file, and the columns that classify them (--by)")
@@ -71,8 +71,8 @@ def _read(file: Path | None, reading: Reading, given: dict[str, Any]) -> Callabl
     if secret is not None and (identify is None or key_range is not None):
         raise RequestError("--secret hashes the columns that identify a record; name them with --identify alone")
     if key is not None and identify is not None:
-        raise RequestError("records have keys of their own (--key); leave --identify out")
-    most = max(2, len((given["weights"] or "").split(",")))
+        raise RequestError("records have keys of their own (--record-key); leave --identify out")
+    most = max(2, len((given["largest_weights"] or "").split(",")))
 
     def read() -> KeyedTable:
         with show.ProgressBar() as bar:

@@ -24,5 +24,5 @@ def chain(
 
 
 _USAGE = Usage.of(Chain)
-chain.__doc__ = _USAGE.help
+chain.__doc__ = _USAGE.help.replace("``", "")
 COMMANDS = {"chain": protects(chain, _USAGE.examples)}

@@ -150,7 +150,7 @@ def _with_statistics(
     if safe := next((name for name, one in wanted.items() if one.where == "safe"), None):
         raise RequestError(
             f"{safe} is to be published wherever that is safe, which a policy has to say; ask for it in an assessment "
-            "(discreet assess --protect), or leave out where="
+            "(discreet assess --method), or leave out where="
         )
     # Suppression is handed over with its audit.
     inside = getattr(method, "method", None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, Field, fields
 from functools import partial
@@ -38,7 +39,7 @@ def command_of(method: type[Method], build: Callable[..., Any] | None = None, **
 
     built.__signature__ = inspect.Signature([*extra, *own.parameters])  # type: ignore[attr-defined]
     built.__name__ = method.name.replace("-", "_")
-    built.__doc__ = usage.help
+    built.__doc__ = own.as_options(usage.help)
     needed = "".join(f" {one.flag} …" for one in own.asked if one.needed)
     plain = {f"discreet protect {method.name} table.csv{needed} -o release.csv": "one table"}
     return protects(built, usage.examples or plain, random=usage.random, linked=usage.linked, **more)
@@ -57,6 +58,11 @@ class MethodFields:
     def parameters(self) -> list[inspect.Parameter]:
         """What a command takes."""
         return [one.parameter for one in self.asked]
+
+    def as_options(self, text: str) -> str:
+        """Return a text of the class with its fields, in backticks, as the options that they are."""
+        flags = {one.field.name: one.flag for one in self.asked}
+        return re.sub(r"``(.*?)``", lambda found: flags.get(found[1], found[1]), text)
 
     def taken(self, given: dict[str, Any]) -> Callable[..., Any]:
         """Take the options of the fields out of those given; return what makes the method of them."""

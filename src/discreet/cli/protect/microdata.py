@@ -74,27 +74,27 @@ def sample_records(
     context: typer.Context,
     *,
     records: RecordsProtection,
-    n: Annotated[int | None, option("How many people are in the sample.")] = None,
+    n: Annotated[int | None, option("How many people are in the sample.", "--sample-size", "-n")] = None,
     fraction: Annotated[float | None, option("The share of all people in the sample.")] = None,
     rate: Annotated[float | None, option("Everybody's probability of being drawn: a Bernoulli sample.")] = None,
     strata: Annotated[str | None, option("The column whose categories are sampled one by one.")] = None,
     size: Annotated[list[str] | None, option("CATEGORY=N for every stratum, instead of a fraction.")] = None,
     draw: options.Draw,
 ) -> None:
-    """Draw a sample of the records of a file: simple (--n, --fraction), stratified (--strata) or Bernoulli (--rate).
+    """Draw a sample of records: simple (--sample-size, --fraction), stratified (--strata) or Bernoulli (--rate).
 
     Examples:
         discreet protect sample-records people.csv --fraction 0.1 -o sample.csv  # a tenth of all records
         discreet protect sample-records people.csv --strata region --fraction 0.1 -o s.csv  # of every region
         discreet protect sample-records people.csv --rate 0.1 -o sample.csv  # everybody with probability 0.1
-        discreet protect sample-records --example religion --n 300 -o sample.csv  # people of a bundled table
+        discreet protect sample-records --example religion --sample-size 300 -o sample.csv  # people of a bundled table
     """
     seed = draw.taken()
     kept = Kept.of(context, records.output, records.record, seed)
     if rate is not None and (n is not None or fraction is not None or strata is not None):
         raise RequestError("--rate asks for a Bernoulli sample; give it alone")
     if strata is not None and n is not None:
-        raise RequestError("a stratified sample takes --fraction, or --size for every stratum, not --n")
+        raise RequestError("a stratified sample takes --fraction, or --size for every stratum, not --sample-size")
     if size and strata is None:
         raise RequestError("--size is the size of a stratum; name the column of strata with --strata")
     arrow = records.read()

@@ -26,27 +26,27 @@ class Advised:
     """How far risk is to come down, and what may be merged for it."""
 
     rule: Rules = None
-    max_risk: Annotated[float | None, in_advice("Merge until R1 is at most this.")] = None
+    max_r1: Annotated[float | None, in_advice("Merge until R1 is at most this.")] = None
     max_violations: Annotated[int | None, in_advice("Merge until only this many cells are sensitive.")] = None
     allow: Annotated[list[str] | None, in_advice("DIMENSION=any, neighbours, levels or none.")] = None
     order: Annotated[list[str] | None, in_advice("DIMENSION=CATEGORY,CATEGORY,… in order.")] = None
-    limit: Annotated[int, in_advice("How many recodings to try before the search turns greedy.", min=1)] = 2000
+    tries: Annotated[int, in_advice("How many recodings to try before the search turns greedy.", min=1)] = 2000
 
     def method(self, original: Original) -> _FoundRedesign:
         """Return the recoding that a search finds, as a method."""
         rules = rules_of(self.rule)
-        if rules and self.max_risk is not None:
-            raise RequestError("rules and --max-risk are two goals; give one")
+        if rules and self.max_r1 is not None:
+            raise RequestError("rules and --max-r1 are two goals; give one")
         if self.max_violations is not None and not rules:
             raise RequestError("--max-violations counts what rules find; give one, for example --rule threshold=3")
         with show.ProgressBar() as bar:
             advice = advise(
                 original,
                 violations(rules) if rules else _risk,
-                float(self.max_violations or 0) if self.max_risk is None else self.max_risk,
+                float(self.max_violations or 0) if self.max_r1 is None else self.max_r1,
                 allowed=_pairs(self.allow, "--allow"),
                 order={name: text.split(",") for name, text in _pairs(self.order, "--order").items()},
-                limit=self.limit,
+                limit=self.tries,
                 progress=bar,
             )
         return _FoundRedesign(advice)
@@ -74,15 +74,13 @@ def redesign(
 ) -> Redesign | _FoundRedesign:
     """Merge categories, and publish the coarser table as it is.
 
-    Say what to merge, or how far to bring down the number of sensitive cells (--rule) or the risk (--max-risk). Then
+    Say what to merge, or how far to bring down the number of sensitive cells (--rule) or the risk (--max-r1). Then
     the cheapest recoding is searched for, with the fewest merges and the least entropy lost, and the steps towards it
     are shown.
     """
-    sought = bool(advised.rule) or advised.max_risk is not None
+    sought = bool(advised.rule) or advised.max_r1 is not None
     if sought == bool(merge or level):
-        raise RequestError(
-            "say what to merge (--merge, --level), or what to reach (--rule threshold=3, --max-risk 0.1)"
-        )
+        raise RequestError("say what to merge (--merge, --level), or what to reach (--rule threshold=3, --max-r1 0.1)")
     if sought:
         return advised.method(original)
     levels = to_levels(original, {name: _integer(name, text) for name, text in _pairs(level, "--level").items()})
@@ -133,7 +131,7 @@ COMMANDS = {
             "discreet protect redesign table.csv --merge 'activity:5 and 6=5+6' -o merged.csv": "merge two categories",
             "discreet protect redesign t.csv --hierarchy region=nuts.hrc --level region=2 -o m.csv": "a coarser level",
             "discreet protect redesign table.csv --rule threshold=3 --allow age=neighbours -o m.csv": "by a rule",
-            "discreet protect redesign religion.csv --max-risk 0.2 --limit 500 -o merged.csv": "by the risk",
+            "discreet protect redesign religion.csv --max-r1 0.2 --tries 500 -o merged.csv": "by the risk",
         },
         random=False,
         finish=_finish,

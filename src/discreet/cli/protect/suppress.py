@@ -102,7 +102,7 @@ def _read(file: Path | None, reading: Reading, given: dict[str, Any]) -> Callabl
         check_parts(stated, totals)
         apriori, axes = given["apriori"], found.tabulation().axes
         given["apriori"] = () if apriori is None else read_wishes(apriori, axes, encoding=how.encoding)
-        if file is not None and file.suffix.lower() == ".tab" and not given["rule"] and given["risk"] is None:
+        if file is not None and file.suffix.lower() == ".tab" and not given["rule"] and given["max_dr"] is None:
             # Without rules, the statuses of a table of τ-ARGUS say what is sensitive.
             tab = read_tab(file, how.rda, encoding=how.encoding, check=False)
             given["apriori"] = (*wishes_of(tab), *given["apriori"])

@@ -77,7 +77,7 @@ def read_key(source: str | Path | bytes | None) -> bytes | None:
         key = source if isinstance(source, bytes) else Path(source).read_bytes().strip()
     except OSError as error:
         raise RequestError(
-            f"the key {source!s} cannot be read ({error.strerror}); name its file (key=, --key)"
+            f"the key {source!s} cannot be read ({error.strerror}); name its file (key=, --office-key)"
         ) from None
     if len(key) < SHORTEST:
         raise RequestError(f"the key has {len(key)} bytes; give {SHORTEST} or more that nobody can guess")

@@ -82,7 +82,9 @@ class CellKey(FigureMethod):
     weights: tuple[float, ...] = field(
         default=(1.0,),
         metadata=option(
-            "How much the largest contributions count, as 1,0.5; by default the first alone.", panel=AMOUNTS
+            "How much the largest contributions count, as 1,0.5; by default the first alone.",
+            "--largest-weights",
+            AMOUNTS,
         ),
     )
     margins: bool = field(default=False, metadata=WITH_MARGINS)
@@ -92,9 +94,9 @@ class CellKey(FigureMethod):
     name: ClassVar[str] = "cell-key"
     examples: ClassVar[Mapping[str, str]] = {
         "religion.csv --bound 2 --variance 1 -o release.csv": "one table",
-        "people.parquet --by area,sex --key rkey -o release.csv": "records with keys",
+        "people.parquet --by area,sex --record-key rkey -o release.csv": "records with keys",
         "people.csv --by area,sex --secret key.txt --identify id -o r.csv": "hashed",
-        "firms.csv --by area --value turnover --key k --share 0.1 -o r.csv": "amounts",
+        "firms.csv --by area --value turnover --record-key k --share 0.1 -o r.csv": "amounts",
     }
 
     def __post_init__(self) -> None:

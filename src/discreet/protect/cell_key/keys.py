@@ -118,7 +118,7 @@ def drawn_keys(original: Table | Tabulation, seed: Seed) -> IntArray:
         raise RequestError(
             f"the finest cells, {' × '.join(original.names)}, were not tabulated, so keys of margins cannot be "
             "added up from them; tabulate them, in a plan by a table that crosses them all, or give records keys "
-            "(KeyedTable.from_records, --key)"
+            "(KeyedTable.from_records, --record-key)"
         )
     inner = original.table()
     drawn = rng.integers(0, KEYS, inner.cells.size)
@@ -178,7 +178,7 @@ class KeyedTable:
         """
         if (key is None) == (secret is None):
             raise RequestError(
-                "say where record keys come from: a column (key=, --key) or a secret (secret=, --secret)"
+                "say where record keys come from: a column (key=, --record-key) or a secret (secret=, --secret)"
             )
         if secret is not None:
             key, key_range = "record_key", KEYS

@@ -47,7 +47,9 @@ class ControlledRounding(Rounding):
     base: int = field(default=5, metadata=BASE)
     unbiased: bool = field(default=False, metadata=option("Draw a rounding at random whose mean is the original."))
     time_limit: float = field(default=60.0, metadata=option("Seconds for the search."))
-    exact: bool = field(default=False, metadata=option("Look for the nearest rounding of a large table too."))
+    exact: bool = field(
+        default=False, metadata=option("Look for the nearest rounding of a large table too.", "--nearest")
+    )
     name: ClassVar[str] = "controlled-rounding"
     told: ClassVar[tuple[str, ...]] = ("base", "unbiased")
     examples: ClassVar[Mapping[str, str]] = {

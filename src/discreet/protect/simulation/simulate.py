@@ -58,13 +58,13 @@ class Simulation(InnerMethod):
     """
 
     margins: tuple[tuple[str, ...], ...] | int | None = field(default=None, metadata=UNLISTED)
-    law_name: Law = field(default="hypergeometric", metadata=option("hypergeometric or uniform.", "--law"))
-    engine: Engine = field(default="auto", metadata=option("auto, sequential, counting or chain."))
+    law_name: Law = field(default="hypergeometric", metadata=option("hypergeometric or uniform.", "--table-law"))
+    engine: Engine = field(default="auto", metadata=option("auto, sequential, counting or chain.", "--sampler"))
     name: ClassVar[str] = "simulation"
     examples: ClassVar[Mapping[str, str]] = {
         "religion.csv -o simulated.csv": "the totals of rows and columns",
         "t.csv --keep area,sex --keep sex,age -o s.csv": "two margins that share one",
-        "t.csv --keep-all 2 --law uniform -o s.csv": "all two-way margins, even law",
+        "t.csv --keep-all 2 --table-law uniform -o s.csv": "all two-way margins, even law",
     }
 
     def __post_init__(self) -> None:

@@ -78,13 +78,15 @@ class Suppression:
     rules: Any = field(default=(), metadata=option("", "--rule"))
     wishes: tuple[Wish, ...] = field(default=(), metadata=UNLISTED)
     risk: float | None = field(
-        default=None, metadata=option("Cells of a disclosure risk 1/H above this are sensitive.", panel=SENSITIVE)
+        default=None, metadata=option("Cells of a disclosure risk 1/H above this are sensitive.", "--max-dr", SENSITIVE)
     )
     levels: tuple[float, float] | None = field(
         default=None,
-        metadata=option("LOWER,UPPER: levels of all sensitive cells, not the rules' own.", panel=SENSITIVE),
+        metadata=option(
+            "LOWER,UPPER: of all sensitive cells, instead of the rules' own.", "--protection-levels", SENSITIVE
+        ),
     )
-    method: Effort = field(default="fast", metadata=option("fast or optimal.", panel=SECONDARY))
+    method: Effort = field(default="fast", metadata=option("fast or optimal.", "--search", SECONDARY))
     cost: str = field(
         default="value",
         metadata=option("value, cells, log, contributors, records, or another magnitude.", panel=SECONDARY),
@@ -113,7 +115,7 @@ class Suppression:
         "protected as asked, those in conflict are named.",
         {
             "discreet protect suppress table.csv --rule threshold=3 -o release.csv": "counts below 3, and their cover",
-            "discreet protect suppress firms.parquet --rule p=10 --method optimal -o release.csv --status why.csv": (
+            "discreet protect suppress firms.parquet --rule p=10 --search optimal -o release.csv --status why.csv": (
                 "p% rule, at the least cost, with the reason of every suppression"
             ),
             "discreet protect suppress as.parquet --linked ar.parquet --rule p=10@holding -o release.csv": (
@@ -140,7 +142,7 @@ class Suppression:
         if not self.rules and not self.wishes and self.risk is None:
             raise RequestError(
                 "nothing says which cells are sensitive; give a rule (rules=, --rule threshold=3), name "
-                "cells (wishes=, --apriori), or bound the risk (risk=, --risk)"
+                "cells (wishes=, --apriori), or bound the risk (risk=, --max-dr)"
             )
         if self.risk is not None and not self.risk > 0:
             raise RequestError(f"the bound on the risk is {self.risk}; give a number above 0")

@@ -1,4 +1,4 @@
-// Figures in columns, as `discreet inspect --cells` prints them: their labels, and where each of them is.
+// Figures in columns, as `discreet inspect --figures` prints them: their labels, and where each of them is.
 
 import { figure } from "./dom.js";
 

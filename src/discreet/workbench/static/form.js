@@ -6,17 +6,17 @@ import { el } from "./dom.js";
 const TITLES = {
   about: "dimensions asked about", additive: "cells add up to the totals", allow: "what may be merged", apart: "dimensions that only look alike",
   apriori: "wishes about single cells", bound: "largest noise", carry: "columns that move along", coalition: "what the members know", contribution: "column of amounts",
-  contributions: "file of contributions", contributor: "column that says whose", cost: "what suppressing costs", engine: "how it is drawn", exact: "nearest rounding",
+  contributions: "file of contributions", contributor: "column that says whose", cost: "what suppressing costs", change_weights: "what changes cost", nearest: "nearest rounding",
   form: "how hidden cells are shown", fraction: "share of all people", holding: "column of holdings", identify: "column that names people", insider: "what the insider knows",
-  insiders: "respondents who are tried", keep: "dimensions whose margins are kept", keep_all: "dimensions of all margins kept", key: "column of record keys",
-  know: "what everybody knows", law: "how a reader weighs values", least: "least possible value", level: "level of a hierarchy", levels: "protection levels",
-  limit: "largest count hidden", linked: "tables protected together", max_dr: "largest disclosure risk (1/H)", max_risk: "largest risk R1", max_violations: "sensitive cells left at most",
+  insiders: "respondents who are tried", keep: "margins that are kept", keep_all: "dimensions of all margins kept", largest_weights: "weights of the largest contributions",
+  know: "what everybody knows", law: "how a reader weighs values", least: "least possible value", level: "level of a hierarchy", hide_up_to: "largest count hidden",
+  linked: "tables protected together", max_dr: "largest disclosure risk (1/H)", max_r1: "largest risk R1", max_violations: "sensitive cells left at most",
   match: "what partners share", merge: "categories to merge", min_width: "least width of an interval", minimum: "least count published", monotone: "small noise likelier than large",
-  n: "people in the sample", norm: "what is kept small", order: "order of categories", protection: "width needed, in % of the original", ptable: "perturbation table",
-  publish_total: "publish how many people there are", radius: "largest change of other figures, in %", rate: "share or probability", risk: "largest disclosure risk (1/H)", rule: "rules",
-  seed: "seed of the draws", share: "largest noise, as a share", size: "people from each stratum", statistic: "statistics beside the figures", stay: "least probability of no change",
-  step: "steps, in their order", time_limit: "time limit, in seconds", trial: "only a trial", unbiased: "unbiased", variance: "variance of the noise",
-  weights: "weights", with_margins: "publish margins too", within: "closeness that is too much, in %", zeros: "zeros",
+  norm: "what is kept small", order: "order of categories", protection: "width needed, in % of the original", ptable: "perturbation table",
+  publish_total: "publish how many people there are", radius: "largest change of other figures, in %", rate: "share or probability", record_key: "column of record keys", rule: "rules",
+  sample_size: "people in the sample", sampler: "how it is drawn", search: "effort of the search", seed: "seed of the draws", share: "largest noise, as a share", size: "people from each stratum", statistic: "statistics beside the figures", stay: "least probability of no change",
+  step: "steps, in their order", table_law: "law of the tables drawn", time_limit: "time limit, in seconds", tries: "recodings tried at most", trial: "only a trial", unbiased: "unbiased", variance: "variance of the noise",
+  with_margins: "publish margins too", within: "closeness that is too much, in %", zeros: "zeros",
 };
 const READING = new Set(["Reading the table", "Reading the records", "From records", "Output"]);
 
