@@ -207,7 +207,9 @@ class Ledger(Readable):
     def _append(self, past: History, said: dict[str, object]) -> None:
         """Append an event to the chain."""
         if past.signed and self._key is None:
-            raise RequestError(f"{self.path} is signed; name the key of the office (key=, --office-key). Nothing was changed")
+            raise RequestError(
+                f"{self.path} is signed; name the key of the office (key=, --office-key). Nothing was changed"
+            )
         made = event(past.head, said, self._key)
         self._store.append(past.head.events + 1, made)
         past.follow(made)
