@@ -21,9 +21,15 @@ def deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("deep")
-def test_a_thousand_levels() -> None:
+@pytest.mark.parametrize(
+    "protection",
+    [("hide-and-round", "--hide-up-to", 3), pytest.param(("suppress", "--rule", "threshold=3"), marks=pytest.mark.long)],
+    ids=["hide-and-round", "suppress"],
+)
+def test_a_thousand_levels(protection: tuple[object, ...]) -> None:
     tree = ("--hierarchy", "area=deep.hrc")
-    made = run("protect", "suppress", "deep.csv", *tree, "--rule", "threshold=3", "-o", "release.csv")
+    method, *options = protection
+    made = run("protect", method, "deep.csv", *tree, *options, "-o", "release.csv")
     assert made.code == 0, made.err
     assert run("audit", "release.csv", *tree).code in (0, 1)
     assert run("risk", "deep.csv").code == 0

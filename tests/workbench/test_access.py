@@ -134,7 +134,7 @@ def test_colours_of_risk_keep_their_order_for_everybody(opened: Any, scheme: str
         assert all(step < -0.01 for step in steps) or all(step > 0.004 for step in steps), (sight, light)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_axe_finds_nothing_on_any_screen(opened: Any, tmp_path: Path, scheme: str) -> None:
     (tmp_path / "districts.hrc").write_text("north\n@n1\n@n2\n@n3\nsouth\n@s1\n@s2\n")
     files = [patients(tmp_path / "patients.csv"), firms(tmp_path / "firms.csv"), tmp_path / "districts.hrc"]

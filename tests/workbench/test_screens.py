@@ -66,6 +66,7 @@ def test_quick_changes_end_with_the_last_one_and_sessions_keep_apart(opened: Any
         person.leave()
 
 
+@pytest.mark.long
 def test_a_large_table_opens_and_scrolls_without_gaps(opened: Any, thousand: Server) -> None:
     with person_at(opened, thousand, "large") as (_, page):
         page.click("[data-file='large.csv']")

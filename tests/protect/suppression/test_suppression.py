@@ -37,7 +37,7 @@ def table() -> dc.Table:
 
 def large(seed: int = 1) -> Tabulation:
     rng = np.random.default_rng(seed)
-    return counts(rng, (6, 6, 3), "abc")
+    return counts(rng, (5, 5, 2), "abc")
 
 
 @cache
