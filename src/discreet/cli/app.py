@@ -30,8 +30,8 @@ USAGE_ERROR = cast("type[Exception]", typer.BadParameter.__bases__[0])
 class Commands(LazyGroup):
     """All commands, in the order in which the help lists them."""
 
-    homes: ClassVar[Mapping[str, str]] = {name: f"discreet.cli.{name}" for name in front_page.COMMANDS} | {
-        "plan": "discreet.cli.programme_commands"
+    homes: ClassVar[Mapping[str, str]] = {name: f"discreet.cli.{name}_command" for name in front_page.COMMANDS} | {
+        "protect": "discreet.cli.protect"
     }
     titles: ClassVar[Mapping[str, str]] = {
         name: title for title, listed in front_page.PANELS.items() for name in listed

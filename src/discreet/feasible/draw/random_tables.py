@@ -29,7 +29,7 @@ from discreet.core.random import Seed, spawn
 from discreet.core.sparse import Rows, starts_of
 from discreet.feasible.group_program import GroupProgram
 from discreet.feasible.network.orientation import Edges, oriented
-from discreet.feasible.reduction import Group, LateError, StuckError
+from discreet.feasible.reduction import Group, StuckError, UnfinishedError
 from discreet.feasible.tableau.solver import Solver
 
 CHAINS = 8
@@ -180,7 +180,7 @@ def _moves(group: Group, rng: np.random.Generator, clock: Clock) -> _Walks:
                 solver.give(np.rint(x).astype(np.int64))
         if not solver.has_table or (solver.joined.scale != 1).any():
             raise StuckError
-    except (StuckError, LateError):
+    except (StuckError, UnfinishedError):
         raise LimitError(
             f"{n} hidden values that depend on each other are too many to count the tables, and no way was found to "
             "draw from them; use the law 'interval'"
