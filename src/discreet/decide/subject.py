@@ -25,7 +25,7 @@ from discreet.table.frequencies import DENSE_LIMIT
 from discreet.table.grid import recode
 from discreet.table.release import Release
 from discreet.table.space import WHOLE
-from discreet.table.statistic import Statistic, statistics_of
+from discreet.table.statistic import Definitions, Statistic, statistics_of
 from discreet.table.tabulation import Tabulation
 
 
@@ -170,7 +170,7 @@ class Case:
     beside: ReleasedStatistics | None = None
 
     @classmethod
-    def of(cls, subject: Subject, policy: Policy, statistics: Mapping[str, Any] | None = None) -> Case:
+    def of(cls, subject: Subject, policy: Policy, statistics: Definitions = None) -> Case:
         """Judge and measure a table before publication."""
         beside = _beside(subject, policy, statistics_of(statistics)) if statistics else None
         found, table = _judged(subject, policy), subject.table

@@ -18,6 +18,7 @@ import numpy as np
 
 from discreet.core.clock import Clock
 from discreet.core.errors import DataError, DiscreetError, InfeasibleError, RequestError
+from discreet.core.json_types import JsonObject
 from discreet.core.numerics import BoolArray
 from discreet.core.text import many
 from discreet.decide.policy import Policy
@@ -135,7 +136,7 @@ class Steady:
         """Return the suppression of the policy."""
         whole = self.cells.judged
         listed = next((one.parameters for one in self.policy.protections if one.name == Suppression.name), {})
-        given: dict[str, Any] = {k: tuple(value) if isinstance(value, list) else value for k, value in listed.items()}
+        given: JsonObject = {k: tuple(value) if isinstance(value, list) else value for k, value in listed.items()}
         return AuditedSuppression(
             rules=tuple(self.policy.judges_of(whole)),
             combine=self.policy.rules.combine,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -91,7 +90,7 @@ class PagedTable:
 class Details:
     """What is known about cells, for the panel beside the heat map, each with its place."""
 
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[JsonObject] = field(default_factory=list)
     place: dict[tuple[tuple[str, str], ...], int] = field(default_factory=dict)
 
 

@@ -132,6 +132,10 @@ class FastSearch(Demanded):
         if self.way[q] != BOTH:
             at = np.flatnonzero((self.problem.member == self.cell[q]) & self.problem.cells.listed)[0]
             raise explain(self.problem, int(at), self.size[q], self.way[q], self.known, self.attacker[q], self.clock)
+        self._each_way(q)
+
+    def _each_way(self, q: int) -> None:
+        """Meet a demand by two circuits, one each way."""
         self.way[q] = UP
         count = len(self.cell)
         self.ask(self.cell[q], self.size[q], DOWN, self.attacker[q])
