@@ -163,7 +163,7 @@ def activity(rows: Rows, e: int, low: IntArray, high: IntArray) -> tuple[int, in
 
 @compiled
 def narrowed(rows: Rows, rhs: IntArray, low: IntArray, high: IntArray) -> bool:
-    """Narrow ranges by each equation alone, again and again; say whether something is left of all of them.
+    """Narrow ranges by each equation alone, repeatedly; say whether something is left of all of them.
 
     It may end early: two contradictory equations can narrow wide ranges by one value at a time.
     """

@@ -15,6 +15,7 @@ import numpy as np
 
 from discreet.core.errors import DataError
 from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.text import many
 
 TOTALS = frozenset({
     "all", "margin", "sum", "total", "totals", "grand total", "overall", "everybody", "everyone", "all ages",
@@ -119,7 +120,7 @@ there is none (total=None)
                 both = f" and of {again!r}" if again is not None else ""
                 raise DataError(
                     f"category {label!r} of dimension {name!r}{both} is the sum of all others in "
-                    f"{lines[code]:,} line{'s' if lines[code] > 1 else ''}; {_remedy(label, otherwise, name)}"
+                    f"{many(int(lines[code]), 'line')}; {_remedy(label, otherwise, name)}"
                 )
             found[label] = name
 

@@ -247,7 +247,7 @@ class _Comparison:
         if names:
             finest = self._moved(names, pair.common)
             found |= self._changed(finest, names, pair.common, fewest)
-            # Margins tell of more where not all of the finest cells are known.
+            # Margins say more where not all of the finest cells are known.
             hidden = ~finest.exact.all(axis=1)
             fewer = (some for k in range(len(names) - 1, 0, -1) for some in combinations(names, k))
             for some in fewer if hidden.any() else ():
