@@ -29,7 +29,8 @@ from discreet.table.release import Release
 from discreet.table.stakes import contributes
 
 MANY = 500
-"""More cells than that are not tried one by one: each takes an audit of all that is tied to it."""
+"""More cells than that are not tried one by one: each takes an audit of all that is tied to it. A
+round choice, as is the next."""
 NOBODY = "nobody who knows that they are counted learns too much about a sensitive cell from it"
 FEW = 64
 """More cells of a crossing that no table shows are not tried one by one: each takes an audit of all linked tables."""

@@ -37,7 +37,7 @@ Key: TypeAlias = frozenset[tuple[str, str]]
 DEAR = 1e9
 """The cost of a frozen cell in the search for the fewest to release: more than all others together."""
 FREEZE = 60.0
-"""Seconds for finding the fewest cells to release from a freeze; after that, a small enough set is named."""
+"""Seconds for finding the fewest cells to release from a freeze; then a small enough set is named. A round choice."""
 LEAST = 0.01
 """The least number of seconds for a search."""
 NAMED = 5

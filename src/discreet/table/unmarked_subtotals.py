@@ -19,7 +19,8 @@ from discreet.table.unmarked_totals import LINES, ListedFigures
 CHANCE = 1_000
 """A sum is none by chance if chance makes one less than once in so many tables."""
 MOST = 14
-"""The most categories of which all sums are tried."""
+"""The most categories of which all sums are tried: half a millisecond for 50 lines, 9 ms for 18 categories. A round
+choice, since the more sums there are, the more lines it takes to tell one from chance."""
 NO_SUMS = "say that there are no sums (total=None, --total '')"
 TREE = "give the dimension a hierarchy (hierarchies=, --hierarchy)"
 """What to do with a subtotal of a release."""

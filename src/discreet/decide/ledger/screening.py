@@ -33,7 +33,7 @@ VALUES = re.compile(rb'"values":\[([-0-9,]*)\]')
 EXACT = 2**50
 """Figures below this, and sums of them, are exact in floating point."""
 WORTH = 3
-"""The fewest releases of a shape for which laying it out pays."""
+"""The fewest releases of a shape for which laying it out pays: a round choice."""
 MOST = 1_500
 """The most figures of a table that is compared in a batch: with larger ones, batching saves nothing."""
 

@@ -29,7 +29,8 @@ INFEASIBLE, DONE = 1, 0
 MANY = 400
 """With more unknowns than this, many outer bounds are tried at once; with fewer, one path at a time is as fast."""
 NARROW = 64
-"""In ranges up to this width the first table starts in the middle, from where most values can go either way."""
+"""In ranges up to this width the first table starts in the middle, from where most values can go either way. A round
+choice."""
 CYCLES, IDLE = 16, 200
 """The most cycles tried for one bound, and how many failures may exceed the successes before no more are tried. Round
 choices: if ranges are wide, a bound takes a whole row, and a few failures show it."""
