@@ -13,6 +13,7 @@ from discreet.cli import options, shell_names, show
 from discreet.cli.compose import argument, command, option
 from discreet.cli.options import in_output
 from discreet.cli.reading_options import OriginalOptions
+from discreet.cli.typer_types import Context
 from discreet.core.errors import RequestError
 from discreet.core.files import write_text
 from discreet.core.formula_texts import csv_text
@@ -33,7 +34,7 @@ Priors = Annotated[
 class SampleOrCommand(TyperGroup):
     """A group that takes anything but a command for the sample."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Put the name of the default command before a file."""
         known = {*self.commands, "--help", "-h"}
         given = args or ["--help"]

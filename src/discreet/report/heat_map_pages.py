@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from discreet.core.json_types import JsonObject
+from discreet.core.json_types import Json, JsonObject
 from discreet.core.numerics import IntArray
 from discreet.report.numbers import amount
 from discreet.report.scale import knowledge
@@ -90,7 +90,7 @@ class PagedTable:
 class Details:
     """What is known about cells, for the panel beside the heat map, each with its place."""
 
-    rows: list[JsonObject] = field(default_factory=list)
+    rows: list[dict[str, Json]] = field(default_factory=list)
     place: dict[tuple[tuple[str, str], ...], int] = field(default_factory=dict)
 
 

@@ -100,7 +100,8 @@ class Presentation:
                 good, given[name], needed = isinstance(value, str), value, "a text"
             if not good:
                 raise RequestError(f"{name} of a presentation is {value!r}; give {needed}")
-        return cls(**given)
+        checked: JsonObject = given
+        return cls(**checked)
 
     @classmethod
     def read(cls, path: str | Path) -> Presentation:
