@@ -127,16 +127,8 @@ def read_release(
 ) -> Release:
     """Read what is published from a CSV, Parquet or Excel file; all that :meth:`Release.write` writes is read back.
 
-    A column ``published_as`` says how each figure was made, and columns ``lower`` and ``upper`` hold figures that are
-    published as intervals; :meth:`Release.write` writes them. A Parquet file that it wrote says everything itself.
-
-    Args:
-        path: a long file (a column per dimension and a column of figures) or a wide cross-table.
-        encoding: the encoding of a CSV file.
-        delimiter: what separates the columns of a CSV file.
-        sheet: the sheet of a workbook; the only one with anything in it by default.
-        header_row: the row of a CSV file or sheet with the names of the columns, counted from 1.
-        **reading: how the columns are read; see :class:`ReleaseOptions`.
+    A Parquet file that it wrote says everything itself. The arguments are those of :func:`discreet.read_release`, which
+    reads ``.tab`` files too.
     """
     _check_options(reading)
     file = Path(path)
