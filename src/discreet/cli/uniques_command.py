@@ -29,6 +29,9 @@ Priors = Annotated[
         "repeat it. The first two by default."
     ),
 ]
+Credible = Annotated[float, option("Probability of the credible intervals.", "--credible")]
+Missed = Annotated[float, option("Loss if a population unique is taken for safe.")]
+FalseAlarm = Annotated[float, option("Loss if somebody is protected for nothing.")]
 
 
 class SampleOrCommand(TyperGroup):
@@ -59,9 +62,9 @@ class Estimated:
         "select"
     )
     fit: Annotated[list[str] | None, option("A margin that the log-linear model fits, as area,sex; repeat it.")] = None
-    level: Annotated[float, option("Probability of the credible intervals.", "--credible")] = 0.9
-    b: Annotated[float, option("Loss if a population unique is taken for safe.")] = 1.0
-    c: Annotated[float, option("Loss if somebody is protected for nothing.")] = 1.0
+    level: Credible = 0.9
+    b: Missed = 1.0
+    c: FalseAlarm = 1.0
     slices: Annotated[str | None, option("Dimensions for which τ̃ is given by category; all by default.")] = None
 
     def said(self) -> dict[str, Any]:
@@ -225,9 +228,9 @@ def sizes(
         int | None, option("Cells with somebody of the sample in them, which mixtures (zeros:G) need.", min=0)
     ] = None,
     prior: Priors = None,
-    level: Annotated[float, option("Probability of the credible intervals.", "--credible")] = 0.9,
-    b: Annotated[float, option("Loss if a population unique is taken for safe.")] = 1.0,
-    c: Annotated[float, option("Loss if somebody is protected for nothing.")] = 1.0,
+    level: Credible = 0.9,
+    b: Missed = 1.0,
+    c: FalseAlarm = 1.0,
     *,
     json: options.Json = False,
     seed: options.Seed = None,
