@@ -142,9 +142,9 @@ class Assessment(Recorded):
         """What drives the risk of the release, and which rows are worst, in words; empty for magnitudes."""
         return "" if self.evidence.risk is None else self.evidence.risk.sentence
 
-    def cells(self, n: int | None = 20) -> list[dict[str, Json]]:
+    def cells(self, n: int | None = 20) -> list[JsonObject]:
         """Return the sensitive cells as plain data, the best known first, each with its proof."""
-        return [] if self.sensitivity is None else cell_rows(self.sensitivity, self.evidence, n)
+        return [] if self.sensitivity is None else [*cell_rows(self.sensitivity, self.evidence, n)]
 
     def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, with original values: for the report and ``--json``."""
