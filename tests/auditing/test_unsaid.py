@@ -15,7 +15,7 @@ from discreet.decide.ledger import Ledger
 from discreet.table.figures import Figures
 from discreet.table.kinds import Kind
 from discreet.table.release import Release
-from discreet.table.unmarked_totals import refuse_sums
+from discreet.table.unmarked_totals import ListedFigures, refuse_sums
 
 AREAS = ["a", "b", "c", "Total"]
 
@@ -101,9 +101,10 @@ def test_a_category_that_some_line_shows_to_be_no_total_is_none() -> None:
     line, sex = np.repeat([0, 1, 2, 3], 2), np.tile([0, 1], 4)
     labels = {"area": ["n", "w", "s", "big"]}
     values, shown = np.array([21, 33, 0, 4, 10, 13, 40, 49]), np.array([True] * 2 + [False] + [True] * 5)
-    refuse_sums({"area": line, "sex": sex}, labels, values, shown)
+    figures = ListedFigures({"area": line, "sex": sex}, labels, values, shown)
+    refuse_sums(figures)
     with pytest.raises(DataError, match="category 'big' of dimension 'area' may be the sum"):
-        refuse_sums({"area": line, "sex": sex}, labels, np.where(values == 49, 50, values), shown)
+        refuse_sums(figures._replace(values=np.where(values == 49, 50, values)))
 
 
 def test_levels_that_ask_for_nothing_are_refused() -> None:

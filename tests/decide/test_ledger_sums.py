@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import time
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -13,6 +12,7 @@ import numpy as np
 import pytest
 from tests.lengths import seeds
 
+from discreet.core.clock import Clock
 from discreet.decide.ledger import Ledger, LedgerCheck
 from discreet.decide.ledger.sums import System, smallest_sums
 from discreet.table.figures import Figures
@@ -319,7 +319,7 @@ def test_a_search_that_runs_out_of_time_is_not_called_complete() -> None:
     matrix = draw.choice([0, 1], (18, 40))
     row, column = np.nonzero(matrix)
     system = System(row, column, matrix[row, column], matrix @ np.ones(40, int), 40)
-    late = smallest_sums(system, np.ones(40, bool), np.zeros(40, np.int64), math.inf, deadline=time.monotonic() - 1)
+    late = smallest_sums(system, np.ones(40, bool), np.zeros(40, np.int64), math.inf, clock=Clock.within(0))
     assert not late.complete
 
 

@@ -17,6 +17,7 @@ from discreet.core.numerics import BoolArray, IntArray
 from discreet.table.release_reader import release_from_frame
 from discreet.table.table import Table
 from discreet.table.unmarked_subtotals import refuse_blocks, refuse_nested, refuse_scattered
+from discreet.table.unmarked_totals import ListedFigures
 
 LINES = 3
 
@@ -62,7 +63,7 @@ def test_against_a_slow_twin(seed: int) -> None:
         shown = rng.random(values.shape) < rng.choice([0.7, 1.0])
         codes = {"a": np.repeat(np.arange(len(labels)), lines), "b": np.tile(np.arange(lines), len(labels))}
         try:
-            refuse_nested(codes, {"a": labels}, values.ravel(), shown.ravel())
+            refuse_nested(ListedFigures(codes, {"a": labels}, values.ravel(), shown.ravel()))
             refused = False
         except DataError:
             refused = True
@@ -166,7 +167,8 @@ def test_subtotals_next_to_their_parts_against_a_slow_twin() -> None:
         codes = {name: code.ravel() for name, code in zip("ab", np.indices(values.shape), strict=True)}
         refused = False
         try:
-            refuse_blocks(codes, {"a": [f"x{k}x" for k in range(len(values))]}, values.ravel(), shown.ravel())
+            labels = {"a": [f"x{k}x" for k in range(len(values))]}
+            refuse_blocks(ListedFigures(codes, labels, values.ravel(), shown.ravel()))
         except DataError:
             refused = True
         assert refused == naive_blocks(values, shown), values
@@ -212,7 +214,7 @@ def test_a_subtotal_among_its_parts_is_found_against_a_slow_twin(tmp_path: Path)
             labels = {"a": [f"x{k}x" for k in range(size)]}
             refused = False
             try:
-                refuse_scattered(codes, labels, values.ravel(), np.ones(values.size, bool))
+                refuse_scattered(ListedFigures(codes, labels, values.ravel(), np.ones(values.size, bool)))
             except DataError:
                 refused = True
             assert refused == naive == made

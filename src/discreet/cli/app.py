@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
-from typing import Annotated, Any, ClassVar, NoReturn, cast
+from typing import Annotated, ClassVar, NoReturn, cast
 
 import typer
 
@@ -19,6 +19,7 @@ from discreet.cli.lazy_group import LazyGroup
 from discreet.cli.plain_values import take_plainly
 from discreet.cli.protection_record import Invocation
 from discreet.cli.short_help import with_help
+from discreet.cli.typer_types import Command
 from discreet.core.errors import DiscreetError, both_shown, with_options
 from discreet.core.progress import WATCHING, Progress
 from discreet.core.text import one_line
@@ -30,8 +31,8 @@ USAGE_ERROR = cast("type[Exception]", typer.BadParameter.__bases__[0])
 class Commands(LazyGroup):
     """All commands, in the order in which the help lists them."""
 
-    homes: ClassVar[Mapping[str, str]] = {name: f"discreet.cli.{name}" for name in front_page.COMMANDS} | {
-        "plan": "discreet.cli.programme_commands"
+    homes: ClassVar[Mapping[str, str]] = {name: f"discreet.cli.{name}_command" for name in front_page.COMMANDS} | {
+        "protect": "discreet.cli.protect"
     }
     titles: ClassVar[Mapping[str, str]] = {
         name: title for title, listed in front_page.PANELS.items() for name in listed
@@ -70,7 +71,7 @@ def _root(
 
 
 @cache
-def tree() -> Any:
+def tree() -> Command:
     """Return the commands, built once, since that takes longer than many of them run."""
     found = typer.main.get_command(app)
     take_plainly(found)

@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import typer
 from typer.core import TyperGroup
 
 from discreet.cli.plain_values import take_plainly
+from discreet.cli.typer_types import Command, CommandsByName
 
-Maker = Callable[[], "Callable[..., Any] | typer.Typer"]
+Maker = Callable[[], "Callable[..., object] | typer.Typer"]
 
 
-class LazyCommands(Mapping[str, Any]):
+class LazyCommands(Mapping[str, Command]):
     """Commands by name; one is made when it is first looked up."""
 
     def __init__(self, makers: Mapping[str, Maker], titles: Mapping[str, str]) -> None:
         """Take what makes each command, a function with its options or a group, and where help lists it."""
-        self._makers, self._titles, self._made = makers, titles, dict[str, Any]()
+        self._makers, self._titles, self._made = makers, titles, dict[str, Command]()
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Command:
         """Return a command."""
         if name not in self._made:
             found = self._makers[name]()
@@ -59,7 +60,7 @@ class LazyGroup(TyperGroup):
         return {name: partial(_loaded, home, name) for name, home in self.homes.items()}
 
     @property
-    def commands(self) -> Any:
+    def commands(self) -> CommandsByName:
         """The commands by name."""
         if self._lazy is None:
             self._lazy = LazyCommands(self.makers(), self.titles)
@@ -70,5 +71,6 @@ class LazyGroup(TyperGroup):
         """No command exists before it is asked for."""
 
 
-def _loaded(home: str, name: str) -> Any:
-    return getattr(import_module(home), name)
+def _loaded(home: str, name: str) -> Callable[..., object] | typer.Typer:
+    found: Callable[..., object] | typer.Typer = getattr(import_module(home), name)
+    return found

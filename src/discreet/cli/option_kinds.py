@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import get_args, get_origin
 
 from discreet.cli.compose import LARGEST
+from discreet.cli.typer_types import Parameter
 
 WORDS = {bool: "", str: "TEXT", Path: "FILE", int: "NUMBER", float: "NUMBER"}
 
 
-def tell_in_words(parameter: Any) -> None:
+def tell_in_words(parameter: Parameter) -> None:
     """Have help say what a parameter takes in words, where typer works in the way that this relies on."""
     if not hasattr(parameter, "display_type_rich") or not hasattr(parameter, "type_descriptor"):
         return

@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
-from typing import Any, get_args, get_origin
+from typing import get_args, get_origin
 
 from discreet.cli.given_once import refuse_twice
 from discreet.cli.option_kinds import tell_in_words
 from discreet.cli.short_help import shorten
+from discreet.cli.typer_types import Command, Context, Parameter
 
 NUMBERS = {int: re.compile(r"[+-]?[0-9]{1,15}"), float: re.compile(r"[+-]?[0-9]{1,12}(\.[0-9]{1,12})?")}
 UNUSUAL = object()
@@ -22,17 +23,17 @@ UNUSUAL = object()
 class PlainValue:
     """What typer asks for the value of one parameter."""
 
-    def __init__(self, parameter: Any) -> None:
+    def __init__(self, parameter: Parameter) -> None:
         """Keep how typer itself would do it."""
         self._by_typer = parameter.get_runtime_param
 
-    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+    def coerce(self, value: object, param: Parameter, ctx: Context) -> object:
         """Return the value that a command is handed."""
         kind, about = param.type_descriptor.annotation, param.type_descriptor.parameter_info
         several = param.multiple or param.nargs == -1
         if value is None:
             return () if several else None
-        if several and get_origin(kind) is list and not isinstance(value, str):
+        if several and get_origin(kind) is list and isinstance(value, list | tuple):
             found = [_taken(one, get_args(kind)[0], about) for one in value]
             if UNUSUAL not in found:
                 return found
@@ -42,7 +43,7 @@ class PlainValue:
         return self._by_typer().coerce(value, param=param, ctx=ctx)
 
 
-def _taken(value: Any, kind: Any, about: Any) -> Any:
+def _taken(value: object, kind: type, about: Parameter) -> object:
     """Return a single value, or that it is unusual."""
     if type(value) is kind and kind in (bool, int, float):
         return value
@@ -60,11 +61,11 @@ def _taken(value: Any, kind: Any, about: Any) -> Any:
     return UNUSUAL
 
 
-def take_plainly(command: Any) -> None:
+def take_plainly(command: Command) -> None:
     """Take the plain values of a command's parameters as they stand, where typer works in the way described above."""
     made = command.get_help_option
 
-    def plain_help(context: object) -> Any:
+    def plain_help(context: Context) -> Parameter:
         found = made(context)
         _take(found)
         return found
@@ -80,7 +81,7 @@ def take_plainly(command: Any) -> None:
         take_plainly(one)
 
 
-def _take(parameter: Any) -> None:
+def _take(parameter: Parameter) -> None:
     tell_in_words(parameter)
     if getattr(parameter, "_runtime_param", UNUSUAL) is None and hasattr(parameter, "type_descriptor"):
         parameter._runtime_param = PlainValue(parameter)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+
+from discreet.cli.typer_types import Command, Context, Parameter
 
 PANELS = {"Reading the table", "Reading the records", "How the figures were published", "Short for --rule"}
 """Titles of options that files seldom need: a complaint about a file names the one that helps."""
@@ -21,7 +22,7 @@ FEW = 6
 WHOLE = "--help-all"
 
 
-def shorten(command: Any) -> None:
+def shorten(command: Command) -> None:
     """Have ``--help`` of a command leave out what few people need, unless its examples use it."""
     used = set((command.help or "").split())
     seldom = [one for one in command.params if _is_seldom(one) and not used & set(one.opts)]
@@ -29,7 +30,7 @@ def shorten(command: Any) -> None:
         return
     whole = command.format_help
 
-    def short(context: Any, formatter: Any) -> None:
+    def short(context: Context, formatter: object) -> None:
         with _hidden([] if WHOLE in context.find_root().obj.arguments else seldom):
             whole(context, formatter)
 
@@ -42,13 +43,13 @@ def with_help(given: list[str]) -> list[str]:
     return ["--help" if word == WHOLE else word for word in given]
 
 
-def _is_seldom(parameter: Any) -> bool:
+def _is_seldom(parameter: Parameter) -> bool:
     listed = getattr(parameter, "rich_help_panel", None) in PANELS or parameter.name in OPTIONS
     return listed and parameter.param_type_name == "option" and not parameter.hidden
 
 
 @contextmanager
-def _hidden(parameters: list[Any]) -> Iterator[None]:
+def _hidden(parameters: list[Parameter]) -> Iterator[None]:
     for one in parameters:
         one.hidden = True
     try:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 from discreet.cli.old_names import named_now
 from discreet.cli.option_kinds import range_text
+from discreet.cli.typer_types import Context, Parameter, UsageError
 from discreet.core.errors import nearest
 
 NUMBERS = {"int": "an integer", "float": "a number"}
 SAMPLES = {"--example": "religion"}
 
 
-def usage_text(error: Any, given: Sequence[str]) -> str:
+def usage_text(error: UsageError, given: Sequence[str]) -> str:
     """Return what is wrong and what to do about it; the complaint itself where it is not known."""
     told = str(error.format_message()).rstrip(".")
     parameter, where = getattr(error, "param", None), getattr(error, "ctx", None)
@@ -40,7 +40,7 @@ def _path(given: Sequence[str]) -> str:
     return " ".join(["discreet", *words])
 
 
-def _about_option(option: str, where: Any, told: str) -> str:
+def _about_option(option: str, where: Context, told: str) -> str:
     if "requires an argument" in told:
         sample = f", as {option} {SAMPLES[option]}" if option in SAMPLES else ""
         return f"{option} needs a value{sample}"
@@ -58,7 +58,7 @@ def _meant(name: str, known: list[str]) -> str:
     return f"; did you mean {close[1]}?" if close else ""
 
 
-def _about_value(parameter: Any, given: Sequence[str], told: str) -> str:
+def _about_value(parameter: Parameter, given: Sequence[str], told: str) -> str:
     kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
     wanted = next((text for name, text in NUMBERS.items() if name in re.findall(r"\w+", str(kind))), None)
     value = _value(parameter, given)
@@ -68,7 +68,7 @@ def _about_value(parameter: Any, given: Sequence[str], told: str) -> str:
     return f"{_name(parameter)} is {value!r}; give {wanted}{f', {within}' if within else ''}"
 
 
-def _value(parameter: Any, given: Sequence[str]) -> str | None:
+def _value(parameter: Parameter, given: Sequence[str]) -> str | None:
     """Return what was given for an option, as it was typed."""
     for name in getattr(parameter, "opts", ()):
         for at, word in enumerate(given):
@@ -79,5 +79,5 @@ def _value(parameter: Any, given: Sequence[str]) -> str | None:
     return None
 
 
-def _name(parameter: Any) -> str:
+def _name(parameter: Parameter) -> str:
     return str(parameter.opts[0] if parameter.param_type_name == "option" else parameter.metavar or parameter.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +12,7 @@ FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 NumberArray = FloatArray | IntArray
+AnyArray = npt.NDArray[Any]
 
 
 def xlogx(x: npt.ArrayLike) -> FloatArray:

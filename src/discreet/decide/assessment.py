@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
 from discreet.core.effort import EACH
 from discreet.core.errors import RequestError, both_shown, with_arguments
-from discreet.core.json_types import Json
+from discreet.core.json_types import Json, JsonObject
 from discreet.core.text import columns, figure, grouped_text, number_text
 from discreet.decide.evidence import Evidence
 from discreet.decide.json_data import cell_rows, original_data, release_data, sensitive_data
@@ -20,10 +20,10 @@ from discreet.measures.risk_result import Risk
 from discreet.protect.base import Method, Protected
 from discreet.reading.opened import Opened
 from discreet.rules.sensitivity import Sensitivity
-from discreet.table.arrow_files import Backend
+from discreet.table.arrow_files import Backend, Frame
 from discreet.table.release import TRIAL, Release
 
-Protect: TypeAlias = "Literal['propose', 'none'] | str | Mapping[str, Any] | Method | Release"
+Protect: TypeAlias = "Literal['propose', 'none'] | str | JsonObject | Method | Release"
 
 
 @dataclass(frozen=True)
@@ -40,8 +40,21 @@ class Request:
     population: int | None = None
     time_limit: float | None = EACH
     trial: bool = False
-    statistics: Mapping[str, Any] = field(default_factory=dict)
+    statistics: JsonObject = field(default_factory=dict)
     within: float | None = None
+
+
+class EstimatedSample(Protocol):
+    """What an assessment says of a sample whose population is not known."""
+
+    def to_dict(self) -> dict[str, Json]:
+        """Return plain data."""
+
+    def rows(self) -> list[list[str]]:
+        """Return the figures that decide, as rows of text."""
+
+    def side_by_side(self) -> tuple[list[str], list[list[str]]]:
+        """Return the models as a table of texts."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +106,8 @@ class Assessment(Recorded):
     evidence: Evidence
     protected: Protected | None = None
     candidates: tuple[Candidate, ...] = ()
-    sample: Any = None
-    record: Mapping[str, Any] = field(default_factory=dict)
+    sample: EstimatedSample | None = None
+    record: JsonObject = field(default_factory=dict)
     source: Opened | None = None
     trial: bool = False
     remedy: str = ""
@@ -129,9 +142,9 @@ class Assessment(Recorded):
         """What drives the risk of the release, and which rows are worst, in words; empty for magnitudes."""
         return "" if self.evidence.risk is None else self.evidence.risk.sentence
 
-    def cells(self, n: int | None = 20) -> list[dict[str, Any]]:
+    def cells(self, n: int | None = 20) -> list[JsonObject]:
         """Return the sensitive cells as plain data, the best known first, each with its proof."""
-        return [] if self.sensitivity is None else cell_rows(self.sensitivity, self.evidence, n)
+        return [] if self.sensitivity is None else [*cell_rows(self.sensitivity, self.evidence, n)]
 
     def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, with original values: for the report and ``--json``."""
@@ -165,7 +178,7 @@ class Assessment(Recorded):
                 "record": dict(self.record),
             }
 
-    def to_frame(self, backend: Backend | None = None) -> Any:
+    def to_frame(self, backend: Backend | None = None) -> Frame:
         """Return what may be published as a frame: pandas or polars, like the input."""
         if self.release is None:
             raise RequestError("nothing may be published, so there is no frame of it; see the reasons")
@@ -176,7 +189,7 @@ class Assessment(Recorded):
     def figures(self) -> list[list[str]]:
         """Return the figures that decide, as rows of text."""
         if self.sample is not None:
-            rows: list[list[str]] = list(self.sample.rows())
+            rows = list(self.sample.rows())
         else:
             after = self.evidence.risk
             rows = [["risk before, R1", figure(None if self.before is None else self.before.value)]]
@@ -191,7 +204,7 @@ class Assessment(Recorded):
         return rows
 
     @staticmethod
-    def side_by_side(cells: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
+    def side_by_side(cells: Sequence[JsonObject]) -> tuple[list[str], list[list[str]]]:
         """Return cells as a table of texts: true and published figures, what a reader knows, and why it matters."""
         header = ["sensitive cell", "true", "published", "a reader knows", "why"]
         return header, [

@@ -31,7 +31,8 @@ from discreet.table.release import Release
 FEW = 14
 """The most values whose weights are tried in all 2^14 ways, within milliseconds; for more a bound holds."""
 WIDE = 2_000
-"""The most values of its cells, all together, for which the law of a sum is convolved; for more a bound holds."""
+"""The most values of its cells, all together, for which the law of a sum is convolved; for more a bound holds. A round
+choice."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from discreet.auditing.levels import least_known
 from discreet.auditing.limits import FAULTS, Limits
 from discreet.core.effort import Effort
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, disclosure_risk
+from discreet.core.text import many
 from discreet.decide.choice import Outsider, Reasons
 from discreet.decide.subject import Case
 from discreet.feasible.candidates import Candidates
@@ -350,9 +351,9 @@ def _narrowed(known: Known, worst: Findings, entry: IntArray, limits: Limits) ->
 
 def _said(worst: Findings, entry: IntArray, tried: int, named: bool) -> Inside:
     bad = np.flatnonzero(entry >= 0)
-    many = f"{tried:,} respondent{'' if tried == 1 else 's'}"
     if not bad.size:
-        told = f"{many} were tried with all that they contributed; none of them knows a sensitive cell too closely"
+        who = many(tried, "respondent")
+        told = f"{who} were tried with all that they contributed; none of them knows a sensitive cell too closely"
         return Inside(True, told if named else f"{told} ({ONE_CELL})")
     first = int(entry[bad[0]])
     who, cell = worst.attackers[int(worst.who[first])], worst.equations.describe(int(worst.at[first]))

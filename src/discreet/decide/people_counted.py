@@ -6,7 +6,8 @@ more than other readers, about their own cell and about all that published sums 
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -28,7 +29,8 @@ from discreet.table.release import Release
 from discreet.table.stakes import contributes
 
 MANY = 500
-"""More cells than that are not tried one by one: each takes an audit of all that is tied to it."""
+"""More cells than that are not tried one by one: each takes an audit of all that is tied to it. A
+round choice, as is the next."""
 NOBODY = "nobody who knows that they are counted learns too much about a sensitive cell from it"
 FEW = 64
 """More cells of a crossing that no table shows are not tried one by one: each takes an audit of all linked tables."""
@@ -70,27 +72,27 @@ def people_know(
     entry = sensitive_entries(case, reader.audited)
     secret = np.zeros(equations.lower.size, bool)
     secret[np.r_[outside.at[entry[entry >= 0]], outside.at[reader.may_be_small()]]] = True
-    asked: dict[str, Any] = {"about": listed.about(), "sums": listed.sums(), "proofs": 0, **effort.searching()}
-    asked["limits"] = Limits(case.policy.limits.width)
+    about, limits = listed.about(), Limits(case.policy.limits.width)
+    ask = partial(run_audit, about=about, sums=listed.sums(), limits=limits, proofs=0, **effort.searching())
     homes, several = np.r_[outside.at[rows], crossed], len(listed.parts) > 1
-    if _open_to_all(listed.told, _not_zero(equations, homes), secret, asked):
+    if _open_to_all(listed.told, _not_zero(equations, homes), secret, ask):
         return known, Inside(True, NOBODY)
     if several and crossed.size and (not laid or crossed.size > FEW):
         # What cannot be judged of crossings is not claimed.
         shown = _not_zero(equations, outside.at[rows])
-        if not shown or _open_to_all(listed.told, shown, secret, asked):
+        if not shown or _open_to_all(listed.told, shown, secret, ask):
             return known, Inside(True, BESIDES)
     people = crossed if several else homes[finest[homes]]
-    if asked["about"] or (several and not laid) or people.size > (FEW if several else MANY):
+    if about or (several and not laid) or people.size > (FEW if several else MANY):
         return not_judged(known, UNTRIED.format(homes.size))
     if crossed.size:
-        people = _may_hold_somebody(listed.told, equations, people, asked)
+        people = _may_hold_somebody(listed.told, equations, people, ask)
     facts = _not_zero(equations, people)
     attackers = [
         Attacker(f"somebody in {equations.describe(int(at))}", knows=(fact,))
         for at, fact in zip(people, facts, strict=True)
     ]
-    tried = run_audit(listed.told, attackers=attackers, **asked)
+    tried = ask(listed.told, attackers=attackers)
     learned = secret[tried.findings.at] & _of_others(tried.findings, people)
     told, inside = known_to_some(case, known, tried, learned, named=True)
     return told, inside if inside.cells else _rivals(tried, learned)
@@ -101,10 +103,10 @@ def _not_zero(equations: Equations, at: IntArray) -> list[Fact]:
     return [Fact.nonzero(equations.cell(int(i))) for i in at]
 
 
-def _may_hold_somebody(release: Release, equations: Equations, at: IntArray, asked: dict[str, Any]) -> IntArray:
+def _may_hold_somebody(release: Release, equations: Equations, at: IntArray, ask: Callable[..., Audit]) -> IntArray:
     """Return the crossings, among some that no table shows, in which somebody may be as far as readers can see."""
     leaves = {axis.name: tuple(axis.nodes[leaf] for leaf in axis.leaves) for axis in equations.space.axes}
-    found = run_audit(release, **{**asked, "about": leaves}).findings
+    found = ask(release, about=leaves).findings
     there = found.equations.positions[found.at[(found.at < found.equations.positions.size) & (found.upper >= 1)]]
     return at[np.isin(equations.positions[at], there)]
 
@@ -131,13 +133,13 @@ def _crossings(equations: Equations) -> BoolArray:
     return found
 
 
-def _open_to_all(release: Release, facts: list[Fact], secret: BoolArray, asked: dict[str, Any]) -> bool:
+def _open_to_all(release: Release, facts: list[Fact], secret: BoolArray, ask: Callable[..., Audit]) -> bool:
     """Say whether everything secret stays open to readers who know that nobody's cell is 0.
 
     What they know exactly beforehand is not among the findings, and not open.
     """
     try:
-        columns = run_audit(release, knows=facts, **asked).findings
+        columns = ask(release, knows=facts).findings
     except InfeasibleError:  # somebody may be in each of the cells, but not in all of them
         return False
     return bool(np.isin(np.flatnonzero(secret), columns.at[columns.rank == RANK["safe"]]).all())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import TypeVar
 
 from discreet.core.effort import Unsaid
 from discreet.core.errors import DiscreetError, RequestError, require
@@ -14,6 +14,7 @@ from discreet.protect.base import Method
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.kinds.kind import tuples
 
+T = TypeVar("T")
 PATTERN = 600.0
 """Seconds for a pattern of suppression by default: a table without a pattern is withheld, and compiling the kernels
 alone can take a minute."""
@@ -60,7 +61,7 @@ def make_method(
     return made
 
 
-def by_fields(method: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
+def by_fields(method: object, parameters: Mapping[str, T]) -> dict[str, T]:
     """Return parameters by the names of a method's fields, where they have the names of its options.
 
     >>> from discreet.protect import TableSwapping
@@ -68,7 +69,7 @@ def by_fields(method: Any, parameters: Mapping[str, Any]) -> dict[str, Any]:
     {'keep': 2, 'rate': 0.1}
     """
     flags = {one.metadata.get("flag", ""): one.name for one in fields(method)} if is_dataclass(method) else {}
-    found: dict[str, Any] = {}
+    found: dict[str, T] = {}
     for key, value in parameters.items():
         name = flags.get(f"--{key.replace('_', '-')}", key)
         if name in found:

@@ -22,10 +22,10 @@ from discreet.rules.sensitivity import Sensitivity, sensitivity
 from discreet.table import Table
 from discreet.table.figures import Figures, units_of
 from discreet.table.frequencies import DENSE_LIMIT
-from discreet.table.grid import recode
+from discreet.table.grid import locate, recode
 from discreet.table.release import Release
 from discreet.table.space import WHOLE
-from discreet.table.statistic import Statistic, statistics_of
+from discreet.table.statistic import Definitions, Statistic, statistics_of
 from discreet.table.tabulation import Tabulation
 
 
@@ -127,9 +127,8 @@ class Subject:
     def _hides_zeros(self, part: Figures) -> bool:
         """Say whether the original has a zero behind a mark."""
         values, place = self.values()[0], self.positions(part)[part.hidden]
-        row = np.minimum(np.searchsorted(self.tabulation.cells, place), values.size - 1)
-        listed = self.tabulation.cells[row] == place
-        return bool(((place >= 0) & (~listed | (values[row] <= 0))).any())
+        row = locate(self.tabulation.cells, place)
+        return bool(((place >= 0) & ((row < 0) | (values[row] <= 0))).any())
 
     def impossible(self) -> IntArray:
         """Return the positions of structural zeros among the cells."""
@@ -170,7 +169,7 @@ class Case:
     beside: ReleasedStatistics | None = None
 
     @classmethod
-    def of(cls, subject: Subject, policy: Policy, statistics: Mapping[str, Any] | None = None) -> Case:
+    def of(cls, subject: Subject, policy: Policy, statistics: Definitions = None) -> Case:
         """Judge and measure a table before publication."""
         beside = _beside(subject, policy, statistics_of(statistics)) if statistics else None
         found, table = _judged(subject, policy), subject.table

@@ -25,7 +25,7 @@ from discreet.core.numerics import index_ranges
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
 from discreet.core.sparse import starts_of
-from discreet.core.text import Readable
+from discreet.core.text import Readable, many
 from discreet.evaluate.forms import Form, check_form, show_as
 from discreet.feasible.candidates import Candidates
 from discreet.protect.base import Original, Protected
@@ -112,10 +112,10 @@ def _beyond_judgement(pattern: Pattern) -> bool:
 def safe_against(pattern: Pattern) -> str:
     """Say against whom the audit finds a pattern safe, and who was not considered."""
     known = pattern.known
-    many = len(known) - len(known.named)
-    who = f" and {len(known):,} insider{'' if len(known) == 1 else 's'}" if len(known) else ""
+    respondents = len(known) > len(known.named)
+    who = f" and {many(len(known), 'insider')}" if len(known) else ""
     said = f"The audit finds it safe against outsiders{who}."
-    if many and not known.identified:
+    if respondents and not known.identified:
         return f"{said} {ONE_CELL.capitalize()}."
     cells = pattern.problem.cells
     if _beyond_judgement(pattern):
@@ -124,7 +124,7 @@ def safe_against(pattern: Pattern) -> str:
     # that no table shows.
     zero, crossed = (cells.lower[pattern.positions] < 1).any(), unshown(cells.equations).any()
     news = any(contributes(table) for table in cells.tables) or bool(pattern.positions.any() and (zero or crossed))
-    if many or not news:
+    if respondents or not news:
         return said
     return f"{said} What respondents work out with their own contributions was not judged."
 

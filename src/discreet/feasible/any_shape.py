@@ -11,7 +11,7 @@ from discreet.core.numerics import BoolArray, IntArray
 from discreet.feasible.filling import filled
 from discreet.feasible.group_program import GroupProgram, RangeProgram, sparse_bounds, widen
 from discreet.feasible.integer_search import small_group
-from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group, LateError, StuckError
+from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group, StuckError, UnfinishedError
 from discreet.feasible.tableau.solver import Solver
 from discreet.feasible.telling_apart import keep_small, told_apart
 from discreet.table.kinds import UNBOUNDED
@@ -48,7 +48,7 @@ def solve_group(
 
     Raises:
         NothingFitsError: no table fits.
-        LateError: time ran out before anything was found.
+        UnfinishedError: time ran out before anything was found.
     """
     clock = clock or Clock()
     if group.mixed:
@@ -61,7 +61,7 @@ def solve_group(
     if apart is not None and group.variables.size > CROWDED and not group.mixed:
         told = told_apart(group, wanted, clock)
         if told is None and clock.late:
-            raise LateError
+            raise UnfinishedError
         if told is not None:
             rest = (told.settled == 0).any(axis=0)
             tick(int(wanted.sum()) - int(rest.sum()))
@@ -105,7 +105,7 @@ def _bound_rest(group: Group, told: Found, rest: BoolArray, clock: Clock, tick: 
         return
     try:
         found = solve_group(group, rest.astype(np.int64), clock=clock, tick=tick)
-    except LateError:
+    except UnfinishedError:
         return
     for mine, theirs in ((told.bound, found.bound), (told.relaxed, found.relaxed), (told.settled, found.settled)):
         mine[:, rest] = theirs[:, rest]

@@ -17,7 +17,7 @@ from discreet.core.clock import Clock
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.progress import Progress
 from discreet.feasible.contradiction import reduced
-from discreet.feasible.reduction import SIGN, Group, LateError, NothingFitsError, StuckError
+from discreet.feasible.reduction import SIGN, Group, NothingFitsError, StuckError, UnfinishedError
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
 
@@ -134,7 +134,7 @@ class _Crowd:
                 return everybody
             self.solver.run(NODES)
             reach(inner, self.solver, near, self.clock)
-        except (LateError, NothingFitsError, StuckError):
+        except (UnfinishedError, NothingFitsError, StuckError):
             return everybody
         seen = self.solver.found().seen
         self.model = RangeProgram(inner)

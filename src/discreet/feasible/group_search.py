@@ -15,7 +15,7 @@ from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.parallel import available_cores
 from discreet.core.progress import Progress
 from discreet.feasible.contradiction import explain
-from discreet.feasible.reduction import Found, Group, LateError, NothingFitsError
+from discreet.feasible.reduction import Found, Group, NothingFitsError, UnfinishedError
 from discreet.table.equations import Equations
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class GroupSearch:
             aim = None if goal is None else goal[:, group.variables]
             try:
                 return solve_group(group, wanted, goal=aim, whole=whole, apart=apart, clock=self.clock, tick=self._tick)
-            except LateError:
+            except UnfinishedError:
                 return None
 
         bounded = self._spread(networks, batches)

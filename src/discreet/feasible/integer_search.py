@@ -12,7 +12,7 @@ from discreet.core.clock import Clock
 from discreet.core.compiled import compiled
 from discreet.core.numerics import IntArray
 from discreet.core.sparse import Rows
-from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group, LateError, NothingFitsError
+from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group, NothingFitsError, UnfinishedError
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.statistic_rows import LARGEST
 
@@ -132,7 +132,7 @@ def small_group(group: Group, wanted: IntArray, goal: IntArray | None, clock: Cl
     state = SmallGroup(group, clock)
     if not state.first():
         if clock.late:
-            raise LateError
+            raise UnfinishedError
         return None
     state.settled[:, wanted == 0] = 1
     for k in np.flatnonzero(wanted).tolist():
@@ -163,7 +163,7 @@ def activity(rows: Rows, e: int, low: IntArray, high: IntArray) -> tuple[int, in
 
 @compiled
 def narrowed(rows: Rows, rhs: IntArray, low: IntArray, high: IntArray) -> bool:
-    """Narrow ranges by each equation alone, again and again; say whether something is left of all of them.
+    """Narrow ranges by each equation alone, repeatedly; say whether something is left of all of them.
 
     It may end early: two contradictory equations can narrow wide ranges by one value at a time.
     """

@@ -34,7 +34,7 @@ JOINT_STEPS = 60_000
 """The most values and numbers of respondents tried for overlapping groups: about a second. What would take more is left
 open, and called incomplete."""
 MOST_CELLS = 512
-"""The most cells in which groups are searched for."""
+"""The most cells in which groups are searched for: a round choice."""
 ROUNDS = 50
 """How often sums of pieces narrow each other before values are tried. A round choice, which only saves work."""
 MOST_SETS = 200

@@ -30,7 +30,7 @@ class StuckError(Exception):
     """A search on the tableau went wrong; another solver has to take over."""
 
 
-class LateError(Exception):
+class UnfinishedError(Exception):
     """Time ran out before anything was found about a group."""
 
 

@@ -17,7 +17,7 @@ from discreet.table.kinds import UNBOUNDED
 from discreet.table.statistic import Statistic
 
 MOST_RESPONDENTS = 20
-"""The most respondents of a group whose values are enumerated."""
+"""The most respondents of a group whose values are enumerated: a round choice; the steps below end what takes long."""
 STEPS = 200_000
 """The most values tried for one group: a fraction of a second. What would take more is left open, and called
 incomplete."""

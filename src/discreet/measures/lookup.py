@@ -15,7 +15,7 @@ from discreet.core.numerics import FloatArray, IntArray, xlogx, xlogy
 from discreet.measures.entropy import Form
 
 LIMIT = 4_000_000
-"""The largest number of values that are tabulated."""
+"""The largest number of values that are tabulated: a round choice, 32 MB."""
 
 
 @dataclass(frozen=True, eq=False)

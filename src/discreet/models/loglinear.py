@@ -12,6 +12,7 @@ import numpy.typing as npt
 from discreet.core.errors import DataError, RequestError
 from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray
+from discreet.core.text import many
 from discreet.models import ipf
 from discreet.models.population import Population, check_size
 from discreet.table import Table
@@ -41,7 +42,7 @@ class FittedLogLinear:
     def __repr__(self) -> str:
         """Return one line: the margins and how well they are met."""
         terms = " ".join(f"[{' × '.join(margin)}]" for margin in self.margins)
-        cycles = f"{self.iterations:,} cycle{'' if self.iterations == 1 else 's'}"
+        cycles = many(self.iterations, "cycle")
         return f"Log-linear model {terms} of {self.expected.size:,} cells: {cycles}, gap {self.gap:.2g}"
 
 

@@ -22,9 +22,9 @@ WHAT = ("indicator", "variable", "measure")
 WHEN = ("time_period", "period", "time", "year", "quarter", "month")
 NO_RECORDS = '# [records] # what is missing before it can be run: CSV, Parquet or DuckDB\n# files = "records.csv"\n'
 MOST = 200
-"""A column with more different texts than this is not a dimension in a draft."""
+"""A column with more different texts than this is not a dimension in a draft: a round choice."""
 MOST_CELLS = 100_000
-"""A crossing of more cells than this is not drafted."""
+"""A crossing of more cells than this is not drafted: a round choice, more than anybody reads."""
 NAMED = re.compile(r"(^|[^a-z])(id|ident|identifier|key|nr|number)$", re.IGNORECASE)
 """Names of columns that identify contributors."""
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from discreet.core.clock import Clock
 from discreet.core.errors import DataError, DiscreetError, InfeasibleError, RequestError
+from discreet.core.json_types import JsonObject
 from discreet.core.numerics import BoolArray
 from discreet.core.text import many
 from discreet.decide.policy import Policy
@@ -36,7 +37,7 @@ Key: TypeAlias = frozenset[tuple[str, str]]
 DEAR = 1e9
 """The cost of a frozen cell in the search for the fewest to release: more than all others together."""
 FREEZE = 60.0
-"""Seconds for finding the fewest cells to release from a freeze; after that, a small enough set is named."""
+"""Seconds for finding the fewest cells to release from a freeze; then a small enough set is named. A round choice."""
 LEAST = 0.01
 """The least number of seconds for a search."""
 NAMED = 5
@@ -135,7 +136,7 @@ class Steady:
         """Return the suppression of the policy."""
         whole = self.cells.judged
         listed = next((one.parameters for one in self.policy.protections if one.name == Suppression.name), {})
-        given: dict[str, Any] = {k: tuple(value) if isinstance(value, list) else value for k, value in listed.items()}
+        given: JsonObject = {k: tuple(value) if isinstance(value, list) else value for k, value in listed.items()}
         return AuditedSuppression(
             rules=tuple(self.policy.judges_of(whole)),
             combine=self.policy.rules.combine,

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, TypeAlias, TypedDict, get_args, get_
 import numpy as np
 
 from discreet.core.errors import DataError, RequestError, with_arguments
-from discreet.core.json_types import Json
+from discreet.core.json_types import Json, JsonObject
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.progress import Progress
 from discreet.core.random import Seed, is_short
@@ -114,7 +114,7 @@ class ReleaseNotes(TypedDict, total=False):
     """What a method reports about its release: findings in words, and its own figures as plain data."""
 
     notes: tuple[str, ...]
-    details: Mapping[str, Any]
+    details: JsonObject
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Protected:
     release: Release
     changes: Changes
     notes: tuple[str, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: JsonObject = field(default_factory=dict)
     candidates: Any = field(default=None, repr=False, compare=False)
 
     def as_trial(self) -> Protected:

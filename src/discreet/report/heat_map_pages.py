@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -91,7 +90,7 @@ class PagedTable:
 class Details:
     """What is known about cells, for the panel beside the heat map, each with its place."""
 
-    rows: list[dict[str, Any]] = field(default_factory=list)
+    rows: list[JsonObject] = field(default_factory=list)
     place: dict[tuple[tuple[str, str], ...], int] = field(default_factory=dict)
 
 
@@ -217,7 +216,8 @@ def _cells(
     sums = [np.array([label == part["total"] for label in part["dimensions"][k]["labels"]], bool) for k in shown]
     total = np.any([found[codes[:, k]] for k, found in zip(shown, sums, strict=True)], axis=0)
     for i in np.flatnonzero(at >= 0).tolist():
-        details.rows[int(at[i])].setdefault("published", "hidden" if hidden[i] else texts[i])
+        row = details.rows[int(at[i])]
+        details.rows[int(at[i])] = {**row, "published": row.get("published", "hidden" if hidden[i] else texts[i])}
     figures = (texts, step.tolist(), at.tolist(), marked.tolist(), hidden, total.tolist())
     return [Cell(*figure) for figure in zip(*figures, strict=True)]
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 
 from discreet.core.errors import RequestError, require
 from discreet.core.registry import Registry
+from discreet.core.text import many
 from discreet.rules.dominance import Dominance
 from discreet.rules.p_percent import PPercent
 from discreet.rules.pq import PQ
@@ -135,7 +136,7 @@ def _rule(said: str, name: str, numbers: list[int | float], named: dict[str, obj
     parameters = inspect.signature(made).parameters
     wanted = [one.name for one in parameters.values() if one.default is inspect.Parameter.empty]
     if len(numbers) != len(wanted):
-        takes = f"{len(wanted)} number{'' if len(wanted) == 1 else 's'} ({', '.join(wanted)})"
+        takes = f"{many(len(wanted), 'number')} ({', '.join(wanted)})"
         example = f", as {EXAMPLES[name]}" if name in EXAMPLES else ""
         raise RequestError(f"{said}, with {len(numbers)}; {name} takes {takes}{example}")
     stray = next((key for key in named if key not in parameters), None)

@@ -16,8 +16,8 @@ from discreet.core.numerics import BoolArray, IntArray, first_true
 from discreet.table.counts import Where, numpy_from_arrow, whole_counts
 from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Dimension, Grid, grid_of
-from discreet.table.unmarked_subtotals import ADDED, NO_SUMS, refuse_blocks, refuse_nested, refuse_scattered
-from discreet.table.unmarked_totals import FLAT, NONE, refuse_sums, refuse_unmarked
+from discreet.table.unmarked_subtotals import ADDED, NO_SUMS, refuse_subtotals
+from discreet.table.unmarked_totals import FLAT, NONE, ListedFigures, refuse_sums, refuse_unmarked
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -172,10 +172,9 @@ def frequencies_from_columns(
         bare = {dim.name: dim.categories for dim in dims if dim.name not in {*checked, *how.get("listed", ())}}
         any_marked = not inner.all()
         inside = dict(zip(columns, (code[inner] for code in codes), strict=True))
-        every = inside, bare, numbers[inner], np.ones(rows.size, bool)
-        refuse_sums(*every, FLAT if any_marked else NONE)
-        for refuse in (refuse_nested, refuse_blocks, refuse_scattered):
-            refuse(*every, FLAT if any_marked else NO_SUMS, ADDED)
+        every = ListedFigures(inside, bare, numbers[inner], np.ones(rows.size, bool))
+        refuse_sums(every, FLAT if any_marked else NONE)
+        refuse_subtotals(every, FLAT if any_marked else NO_SUMS, ADDED)
     return table
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from discreet.core.errors import DataError
-from discreet.core.numerics import BoolArray, FloatArray, IntArray, first_true
+from discreet.core.numerics import AnyArray, BoolArray, FloatArray, IntArray, first_true
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,7 +27,7 @@ LARGEST = 2**62
 """Counts and their sum stay below this, and so add up exactly in 64 bits."""
 
 
-def whole_counts(figures: npt.NDArray[Any], where: Where) -> IntArray:
+def whole_counts(figures: AnyArray, where: Where) -> IntArray:
     """Return a flat array of any type as counts, or name the first that is not an integer.
 
     >>> whole_counts(np.array([2.0, 0.0]), str).tolist()
@@ -59,7 +58,7 @@ def whole_counts(figures: npt.NDArray[Any], where: Where) -> IntArray:
     return counts
 
 
-def _plain_numbers(figures: npt.NDArray[Any], where: Where) -> npt.NDArray[Any]:
+def _plain_numbers(figures: AnyArray, where: Where) -> AnyArray:
     values = figures.tolist()
     if figures.dtype.kind in "US":
         # NumPy makes texts of all figures as soon as one is a text: name that one, not its neighbours.
@@ -75,7 +74,7 @@ def _plain_numbers(figures: npt.NDArray[Any], where: Where) -> npt.NDArray[Any]:
     return np.array(values)
 
 
-def counts_from_arrow(column: pa.ChunkedArray, where: Where, decimal: str | None = None) -> npt.NDArray[Any]:
+def counts_from_arrow(column: pa.ChunkedArray, where: Where, decimal: str | None = None) -> AnyArray:
     """Return an Arrow column of counts as numbers; texts must be integers.
 
     If it is said which of point and comma is the decimal sign, the other one may separate thousands.
@@ -107,7 +106,7 @@ def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
-def numpy_from_arrow(column: pa.ChunkedArray) -> npt.NDArray[Any]:
+def numpy_from_arrow(column: pa.ChunkedArray) -> AnyArray:
     """Return a column of Arrow numbers as a NumPy array; missing ones are NaN."""
     # Not by Arrow's own conversion: it imports pandas, which takes longer than reading a small table.
     if column.null_count:

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from discreet.core.errors import DataError, RequestError, nearest
-from discreet.core.numerics import BoolArray, IntArray, first_true
+from discreet.core.numerics import AnyArray, BoolArray, IntArray, first_true
 from discreet.table.arrow_files import TextOptions, read_arrow
 from discreet.table.columns import Coded, TotalOptions, coded_arrow, frequencies_from_columns
 from discreet.table.counts import Where, counts_from_arrow
@@ -126,8 +125,8 @@ def unpivot(
     arrow: pa.Table,
     dimensions: Sequence[str] | None,
     where: Where,
-    read: Callable[[pa.ChunkedArray, Where], npt.NDArray[Any]] = counts_from_arrow,
-) -> tuple[dict[str, Coded], npt.NDArray[Any], Where]:
+    read: Callable[[pa.ChunkedArray, Where], AnyArray] = counts_from_arrow,
+) -> tuple[dict[str, Coded], AnyArray, Where]:
     r"""Return the labels and counts of a cross-table, column by column; `read` turns a column into figures.
 
     A first header such as ``area\religion`` names both dimensions.
@@ -157,7 +156,7 @@ def unpivot(
     def at(row: int) -> str:
         return f"{where(row % rows)}, column {names[figures[row // rows]]!r}"
 
-    def counts_of(i: int) -> npt.NDArray[Any]:
+    def counts_of(i: int) -> AnyArray:
         return read(arrow.column(i), lambda row: f"{where(row)}, column {names[i]!r}")
 
     columns = {}

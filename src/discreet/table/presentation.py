@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 from discreet.core.errors import DataError, RequestError, require
 from discreet.core.formula_texts import defused
+from discreet.core.json_types import JsonObject
 from discreet.table.kinds import Kind
 from discreet.table.kinds.kind import KINDS
 
@@ -82,11 +82,11 @@ class Presentation:
                 raise RequestError(f"{kind} figures have no symbol, and would pass for empty cells; give one, as x")
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Presentation:
+    def from_dict(cls, data: JsonObject) -> Presentation:
         """Return what a table of a TOML file says; unknown keys and wrong types are refused."""
         known = {one.name: one for one in fields(cls)}
         require(data, known, "a presentation has no")
-        given: dict[str, Any] = {}
+        given: dict[str, object] = {}
         for name, value in data.items():
             if name in ("notes", "columns"):
                 good = isinstance(value, Sequence) and all(isinstance(one, str) for one in value)
@@ -100,7 +100,8 @@ class Presentation:
                 good, given[name], needed = isinstance(value, str), value, "a text"
             if not good:
                 raise RequestError(f"{name} of a presentation is {value!r}; give {needed}")
-        return cls(**given)
+        checked: JsonObject = given
+        return cls(**checked)
 
     @classmethod
     def read(cls, path: str | Path) -> Presentation:

@@ -54,8 +54,8 @@ from discreet.table.statistic_reader import (
     taken_out,
 )
 from discreet.table.table_reader import is_tabulated, note_of, release_from_arrow
-from discreet.table.unmarked_subtotals import NO_SUMS, refuse_blocks, refuse_nested, refuse_scattered
-from discreet.table.unmarked_totals import FLAT, NONE, refuse_sums, refuse_unmarked
+from discreet.table.unmarked_subtotals import NO_SUMS, refuse_subtotals
+from discreet.table.unmarked_totals import FLAT, NONE, ListedFigures, refuse_sums, refuse_unmarked
 from discreet.table.workbook_extras import refuse_extras
 
 STATED = re.compile(rf"(.*?)(?: {ROWS}=([0-9]+))?(?:{TRIAL_MARK})?")
@@ -127,16 +127,8 @@ def read_release(
 ) -> Release:
     """Read what is published from a CSV, Parquet or Excel file; all that :meth:`Release.write` writes is read back.
 
-    A column ``published_as`` says how each figure was made, and columns ``lower`` and ``upper`` hold figures that are
-    published as intervals; :meth:`Release.write` writes them. A Parquet file that it wrote says everything itself.
-
-    Args:
-        path: a long file (a column per dimension and a column of figures) or a wide cross-table.
-        encoding: the encoding of a CSV file.
-        delimiter: what separates the columns of a CSV file.
-        sheet: the sheet of a workbook; the only one with anything in it by default.
-        header_row: the row of a CSV file or sheet with the names of the columns, counted from 1.
-        **reading: how the columns are read; see :class:`ReleaseOptions`.
+    A Parquet file that it wrote says everything itself. The arguments are those of :func:`discreet.read_release`, which
+    reads ``.tab`` files too.
     """
     _check_options(reading)
     file = Path(path)
@@ -410,10 +402,9 @@ def _refuse_sums(
 ) -> None:
     """Refuse categories that are the sum of all others, in dimensions that have neither a total nor a hierarchy."""
     bare = {name: one.categories for name, one in labels.items() if total not in one.categories and not trees.get(name)}
-    codes = {name: one.codes for name, one in labels.items()}
-    refuse_sums(codes, bare, numbers, ~hidden, _otherwise(labels, total), by_chance=by_chance)
-    for refuse in (refuse_nested, refuse_blocks, refuse_scattered):
-        refuse(codes, bare, numbers, ~hidden, _otherwise(labels, total, NO_SUMS))
+    every = ListedFigures({name: one.codes for name, one in labels.items()}, bare, numbers, ~hidden)
+    refuse_sums(every, _otherwise(labels, total), by_chance=by_chance)
+    refuse_subtotals(every, _otherwise(labels, total, NO_SUMS))
 
 
 def _otherwise(labels: Labels, total: str, none: str = NONE) -> str:

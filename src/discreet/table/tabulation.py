@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError, LimitError, RequestError, nearest, require
-from discreet.core.numerics import BoolArray, FloatArray, IntArray, NumberArray, first_true
+from discreet.core.numerics import AnyArray, BoolArray, FloatArray, IntArray, NumberArray, first_true
 from discreet.core.text import Readable, columns, html_table
 from discreet.table.axis import Axis
 from discreet.table.frequencies import DENSE_LIMIT
@@ -137,7 +137,7 @@ class Tabulation(OnGrid, Frozen, Readable):
         axes: tuple[Axis, ...],
         margins: tuple[tuple[str, ...], ...],
         responses: Sequence[tuple[str, str | None]],
-        columns: Mapping[str, Any],
+        columns: Mapping[str, AnyArray],
         *,
         top: int,
         dropped: int = 0,

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Literal, Protocol, Self, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError
-from discreet.core.numerics import FloatArray, IntArray, NumberArray, first_true, sorted_runs
+from discreet.core.numerics import AnyArray, FloatArray, IntArray, NumberArray, first_true, sorted_runs
 from discreet.table.axis import Axis
 from discreet.table.grid import Copied, Grid
 
@@ -127,7 +127,9 @@ class Level(Frozen):
                 )
 
     @classmethod
-    def from_columns(cls, name: LevelName, responses: Sequence[str], columns: Mapping[str, Any], top: int) -> Level:
+    def from_columns(
+        cls, name: LevelName, responses: Sequence[str], columns: Mapping[str, AnyArray], top: int
+    ) -> Level:
         """Build a level from the columns that :meth:`columns` returns."""
 
         def stacked(kind: str, response: str) -> FloatArray:

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from discreet.core.errors import DataError
 from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.text import many
 
 TOTALS = frozenset({
     "all", "margin", "sum", "total", "totals", "grand total", "overall", "everybody", "everyone", "all ages",
@@ -57,22 +59,31 @@ def refuse_unmarked(dimension: str, categories: Sequence[str], *, known: bool, o
         raise DataError(f"category {label!r} of dimension {dimension!r} is named like a margin; {remedy}")
 
 
-def refuse_sums(
-    codes: Mapping[str, IntArray],
-    categories: Mapping[str, Sequence[str]],
-    values: IntArray,
-    shown: BoolArray,
-    otherwise: str = NONE,
-    *,
-    by_chance: bool = False,
-) -> None:
+class ListedFigures(NamedTuple):
+    """Figures in the order of a file.
+
+    ``codes`` gives the category of each by dimension, ``categories`` the labels of the dimensions without a total, and
+    ``shown`` which figures are shown as they are; the others are hidden.
+    """
+
+    codes: Mapping[str, IntArray]
+    categories: Mapping[str, Sequence[str]]
+    values: IntArray
+    shown: BoolArray
+
+    def lines(self, name: str) -> IntArray:
+        """Return for every figure the line along a dimension that it stands in: the categories of all others."""
+        line = np.zeros(self.values.size, np.int64)
+        for column in (column for other, column in self.codes.items() if other != name):
+            line = np.unique(line * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
+        return line
+
+
+def refuse_sums(figures: ListedFigures, otherwise: str = NONE, *, by_chance: bool = False) -> None:
     """Refuse a category that is the sum of all others wherever all are shown, and never less than those shown.
 
     Args:
-        codes: the category of every figure, by dimension.
-        categories: their labels, of the dimensions without a total.
-        values: the figures.
-        shown: which of them are shown as they are; the others are hidden.
+        figures: the figures.
         otherwise: what to do if the category is none.
         by_chance: whether categories may be as large as all others without being their sum, as in files whose totals
             were marked when they were written.
@@ -84,7 +95,8 @@ def refuse_sums(
 
     >>> every = {"area": np.repeat([0, 1, 2], 3), "sex": np.tile([0, 1, 2], 3)}
     >>> labels = {"area": ["n", "s", "ganz"], "sex": ["m", "f", "ganz"]}
-    >>> refuse_sums(every, labels, np.array([5, 4, 9, 9, 11, 20, 14, 15, 29]), np.ones(9, bool))
+    >>> counts = np.array([5, 4, 9, 9, 11, 20, 14, 15, 29])
+    >>> refuse_sums(ListedFigures(every, labels, counts, np.ones(9, bool)))
     Traceback (most recent call last):
         ...
     discreet.core.errors.DataError: category 'ganz' of dimension 'area' is the sum of all others in 3 lines; if it is \
@@ -92,11 +104,10 @@ a margin, say so (total='ganz'), or so of this dimension alone (parts={'area': [
 there is none (total=None)
     """
     found: dict[str, str] = {}
-    for name, labels in categories.items():
+    for name, labels in figures.categories.items():
         if len(labels) < 3:
             continue
-        others = [column for other, column in codes.items() if other != name]
-        lines, hiding, everywhere = _sums(codes[name], others, values, shown, len(labels))
+        lines, hiding, everywhere = _sums(figures, name)
         if hiding.any() and not by_chance:
             label = labels[int(np.argmax(hiding))]
             raise DataError(
@@ -109,28 +120,19 @@ there is none (total=None)
                 both = f" and of {again!r}" if again is not None else ""
                 raise DataError(
                     f"category {label!r} of dimension {name!r}{both} is the sum of all others in "
-                    f"{lines[code]:,} line{'s' if lines[code] > 1 else ''}; {_remedy(label, otherwise, name)}"
+                    f"{many(int(lines[code]), 'line')}; {_remedy(label, otherwise, name)}"
                 )
             found[label] = name
 
 
-def lines_of(size: int, others: Sequence[IntArray]) -> IntArray:
-    """Return for every figure the line that it stands in: the categories of all other dimensions."""
-    line = np.zeros(size, np.int64)
-    for column in others:
-        line = np.unique(line * (int(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
-    return line
-
-
-def _sums(
-    code: IntArray, others: Sequence[IntArray], values: IntArray, shown: BoolArray, size: int
-) -> tuple[IntArray, BoolArray, BoolArray]:
+def _sums(figures: ListedFigures, name: str) -> tuple[IntArray, BoolArray, BoolArray]:
     """Return in how many lines each category is the sum of two others or more, and whether it may tell a hidden figure.
 
     Neither holds for a category that is not the sum wherever it could be. The last says which are listed in every line
     that is not empty.
     """
-    line = lines_of(code.size, others)
+    line, code, size = figures.lines(name), figures.codes[name], len(figures.categories[name])
+    values, shown = figures.values, figures.shown
     number = int(line.max(initial=-1)) + 1
     whole = np.zeros(number, np.int64)
     np.add.at(whole, line, np.where(shown, values, 0))

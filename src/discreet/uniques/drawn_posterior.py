@@ -18,7 +18,7 @@ from discreet.uniques.priors import Mixture, Prior, UrnPrior
 from discreet.uniques.sample import Sample
 
 MOST_CELLS = 2_000_000
-"""The most cells that one draw keeps apart."""
+"""The most cells that one draw keeps apart: a round choice, 16 MB for each figure of a cell."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -9,10 +9,10 @@ import secrets
 import signal
 import socket
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from importlib.resources import files as resources
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import FileResponse, JSONResponse, Response
@@ -20,6 +20,7 @@ from starlette.background import BackgroundTask
 from starlette.requests import ClientDisconnect
 
 from discreet.core.errors import DiscreetError, RequestError, nearest
+from discreet.core.json_types import JsonObject
 from discreet.workbench.commands import PLAN, arguments_of, commands_of, shown
 from discreet.workbench.confinement import Confines
 from discreet.workbench.guard import Guard, Keys, TooLargeError, TooSlowError
@@ -117,7 +118,7 @@ class Workbench:
             return Response("not found", 404)
         return Response(assets[name].read_bytes(), media_type=TYPES[Path(name).suffix])
 
-    async def _start(self) -> dict[str, Any]:
+    async def _start(self) -> JsonObject:
         from discreet import __version__
 
         # Listed from the folder: loading the package would take longer than all else that a page waits for.
@@ -134,7 +135,7 @@ class Workbench:
             **self._ledger(),
         }
 
-    def _policies(self) -> list[dict[str, Any]]:
+    def _policies(self) -> Sequence[JsonObject]:
         """Return the bundled and the opened policies with their titles and limits, as their files state them."""
         bundled = {
             item.name.removesuffix(".toml"): item
@@ -144,13 +145,13 @@ class Workbench:
         texts = {name: item.read_bytes() for name, item in {**bundled, **opened}.items() if item.name.endswith(".toml")}
         return listed_policies(texts)
 
-    async def _another(self) -> dict[str, Any]:
+    async def _another(self) -> JsonObject:
         return {"address": self.address()}
 
-    async def _files(self) -> dict[str, Any]:
+    async def _files(self) -> JsonObject:
         return {"files": self.workspace.files()}
 
-    async def _upload(self, request: Request, name: str) -> dict[str, Any]:
+    async def _upload(self, request: Request, name: str) -> JsonObject:
         with self.workspace.incoming(name) as target:
             await _take(request, target)
         return {"name": name, "files": self.workspace.files()}
@@ -163,11 +164,11 @@ class Workbench:
         content = await asyncio.to_thread(lambda: defused(path.read_bytes()))
         return Response(content, media_type="application/octet-stream", headers=headers)
 
-    async def _remove(self, name: str) -> dict[str, Any]:
+    async def _remove(self, name: str) -> JsonObject:
         self.workspace.path(name).unlink()
         return {"files": self.workspace.files()}
 
-    async def _example(self, name: str) -> dict[str, Any]:
+    async def _example(self, name: str) -> JsonObject:
         from discreet import datasets
 
         if name not in datasets.NAMES:
@@ -219,7 +220,7 @@ class Workbench:
         ledger = None if plan.ledger is None else str(plan.place(plan.ledger).resolve())
         return Confines((*self.workspace.adopted, *sorted(named)), ledger if ledger == str(self.ledger) else None)
 
-    async def _published(self, folder: str, table: str) -> dict[str, Any]:
+    async def _published(self, folder: str, table: str) -> JsonObject:
         """Open a table that a plan published, as a file of the session."""
         if not re.fullmatch(r"[\w-]*plan-[a-z0-9]+", folder) or not NAME.fullmatch(table):
             raise RequestError(f"{folder[:40]!r} holds no table of a plan")
@@ -256,10 +257,10 @@ class Workbench:
         reach = Confines(tuple(self.workspace.adopted))
         return await self._answer(self.workers.submit(Order(list(arguments), "discreet workbench", reach=reach)), 15.0)
 
-    async def _about_ledger(self) -> dict[str, Any]:
+    async def _about_ledger(self) -> JsonObject:
         return self._ledger()
 
-    def _ledger(self) -> dict[str, Any]:
+    def _ledger(self) -> JsonObject:
         """Return the name of the ledger, and whether its file is there; one that is not there yet is empty."""
         return {"ledger": None if self.ledger is None else self.ledger.name, "begun": self._begun()}
 
@@ -286,7 +287,7 @@ class Workbench:
     async def _job(self, number: int, wait: float = 0.0) -> Response:
         return await self._answer(self._known(number), wait)
 
-    async def _points(self, folder: str) -> dict[str, Any]:
+    async def _points(self, folder: str) -> JsonObject:
         """Return the points of a comparison that are finished, from the folder where it keeps them."""
         if not re.fullmatch(r"points-[a-z0-9]+", folder):
             raise RequestError(f"{folder[:40]!r} is not a folder of a comparison")
@@ -314,21 +315,21 @@ class Workbench:
             job.listeners.remove(wake)
         return Response(job.to_json(), media_type="application/json")
 
-    async def _session(self, name: str) -> dict[str, Any]:
+    async def _session(self, name: str) -> JsonObject:
         found = self.workspace.session(name)
         signed = [{**one, "stands": self.workspace.stands(one)} for one in found.signatures]
         return {**found.to_dict(), "signatures": signed}
 
-    async def _keep(self, name: str, request: Request) -> dict[str, Any]:
+    async def _keep(self, name: str, request: Request) -> JsonObject:
         self.workspace.keep(name, await _object(request))
         return {}
 
-    async def _sign(self, name: str, request: Request) -> dict[str, Any]:
-        def limits(policy: str) -> Mapping[str, Any]:
+    async def _sign(self, name: str, request: Request) -> JsonObject:
+        def limits(policy: str) -> JsonObject:
             found = next((one for one in self._policies() if one["name"] == policy), None)
             if found is None:
                 raise RequestError(f"there is no policy {policy!r}; reach a verdict under one that is listed")
-            held: Mapping[str, Any] = found["limits"]
+            held: JsonObject = found["limits"]
             return held
 
         given = await _object(request)
@@ -341,7 +342,7 @@ class Workbench:
         gone = BackgroundTask(made.unlink)
         return FileResponse(made, media_type="application/octet-stream", headers=headers, background=gone)
 
-    async def _reopen(self, name: str, request: Request) -> dict[str, Any]:
+    async def _reopen(self, name: str, request: Request) -> JsonObject:
         with tempfile.NamedTemporaryFile(dir=self.workspace.folder, prefix=".incoming-") as target:
             await _take(request, target)
             target.flush()
@@ -349,14 +350,14 @@ class Workbench:
         return {**session.to_dict(), "files": self.workspace.files()}
 
 
-async def _take(request: Request, target: Any) -> None:
+async def _take(request: Request, target: IO[bytes]) -> None:
     """Write what is sent to disk as it comes."""
     async for block in request.stream():
         if block:
             await asyncio.to_thread(target.write, block)
 
 
-async def _object(request: Request) -> dict[str, Any]:
+async def _object(request: Request) -> JsonObject:
     try:
         found = await request.json()
     except ValueError:

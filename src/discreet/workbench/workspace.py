@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, BinaryIO
+from typing import IO, BinaryIO
 
 from discreet.core.errors import DataError, LimitError, RequestError
 from discreet.core.files import file_sha256
-from discreet.core.json_types import Json
+from discreet.core.json_types import Json, JsonObject
 from discreet.workbench.judgements import Judgements, signature
 from discreet.workbench.seal import seal_of, sealed, signing_key
 from discreet.workbench.workers import Order
@@ -43,9 +43,9 @@ NAME = re.compile(r"[^/\\\0-\x1f<>:\"|?*]{1,120}")
 class Session:
     """What one page holds on the server: its state, the commands that it ran, and who signed."""
 
-    state: dict[str, Any] = field(default_factory=dict)
-    steps: list[dict[str, Any]] = field(default_factory=list)
-    signatures: list[dict[str, Any]] = field(default_factory=list)
+    state: JsonObject = field(default_factory=dict)
+    steps: list[JsonObject] = field(default_factory=list)
+    signatures: list[JsonObject] = field(default_factory=list)
     judgements: Judgements = field(default_factory=Judgements)
 
     def to_dict(self) -> dict[str, Json]:
@@ -124,7 +124,7 @@ class Workspace:
             raise RequestError(f"there is no file {name[:80]!r} in this session; open it first")
         return path
 
-    def files(self) -> list[dict[str, Any]]:
+    def files(self) -> list[JsonObject]:
         """List the files, the newest last."""
         found = [path for path in self.folder.iterdir() if path.is_file() and not path.name.startswith(".")]
         found.sort(key=lambda path: (path.lstat().st_mtime_ns, path.name))
@@ -152,7 +152,7 @@ class Workspace:
 
     def sign(
         self, name: str, given: Mapping[str, object], *, head: str | None, limits: Callable[[str], Mapping[str, object]]
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Add a signature to what was judged here; the second one under the same release is another person's.
 
         ``head`` is that of the ledger as it is now, None without a ledger.
@@ -175,7 +175,7 @@ class Workspace:
         session.signatures.append(entry)
         return entry
 
-    def stands(self, signature: Mapping[str, Any]) -> bool:
+    def stands(self, signature: JsonObject) -> bool:
         """Say whether what was signed is still in the folder, unchanged."""
         try:
             if signature.get("void"):
@@ -200,15 +200,14 @@ class Workspace:
     def reopen(self, name: str, path: Path) -> Session:
         """Load a saved session into the folder; if it was changed outside, its signatures are void."""
         about = unpack(path, self)
-        if not sealed(about, signing_key()):
-            about["signatures"] = [{**one, "void": True} for one in about["signatures"]]
-        self.sessions[name] = Session(about["state"], about["steps"], about["signatures"])
+        void = {} if sealed(about, signing_key()) else {"void": True}
+        self.sessions[name] = Session(about["state"], about["steps"], [{**one, **void} for one in about["signatures"]])
         return self.sessions[name]
 
 
 def unpack(
     path: Path, workspace: Workspace, *, but: Callable[[list[dict[str, object]]], set[str]] | None = None
-) -> dict[str, Any]:
+) -> JsonObject:
     """Check a saved session, put its files into the folder, and return its description.
 
     Files that ``but`` names, given the steps, are left out. All files are compared with their hashes first.
@@ -234,7 +233,7 @@ def unpack(
         raise DataError("this is not a saved session of the workbench, or it is damaged; save it again") from None
 
 
-def _described(about: Any) -> dict[str, Any]:
+def _described(about: JsonObject) -> JsonObject:
     """Check the description of a saved session."""
     if about.get("discreet") != "session" or not isinstance(about.get("version"), int):
         raise ValueError

@@ -10,16 +10,16 @@ from discreet.cli.compose import group
 from discreet.cli.lazy_group import LazyGroup, Maker
 
 WRITTEN = {
-    "suppress": "suppress",
-    "cell-key": "cell_key",
-    "ptable": "cell_key",
-    "redesign": "redesign",
-    "chain": "chain",
-    "sample-records": "microdata",
-    "swap-records": "microdata",
-    "simulation": "simulation",
+    "suppress": "suppress_command",
+    "cell-key": "cell_key_command",
+    "ptable": "cell_key_command",
+    "redesign": "redesign_command",
+    "chain": "chain_command",
+    "sample-records": "microdata_command",
+    "swap-records": "microdata_command",
+    "simulation": "simulation_command",
 }
-"""Commands that are written by hand, and their modules; those of all other methods are made of their fields."""
+"""Commands that are written by hand, and the names of their modules; all others are made of their methods' fields."""
 
 
 class Methods(LazyGroup):

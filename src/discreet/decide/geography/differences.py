@@ -12,8 +12,6 @@ somebody does: ten people in ten overlaps are one in each, whatever the threshol
 
 from __future__ import annotations
 
-import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -212,8 +210,8 @@ def differences_of(territory: Territory, threshold: int, clock: Clock | None = N
     system = territory.system()
     light = territory.people < threshold
     # Half of the time is left for the pairs that this search does not settle.
-    deadline = math.inf if until.left is None else time.monotonic() + until.left / 2
-    known = smallest_sums(system, light, np.ones(len(territory.people), np.int64), threshold, deadline=deadline)
+    half = Clock.within(None if until.left is None else until.left / 2)
+    known = smallest_sums(system, light, np.ones(len(territory.people), np.int64), threshold, clock=half)
     unions = [union for union, _ in known.found]
     unsettled = 0
     if not known.complete:
@@ -229,7 +227,7 @@ def _one_in_each(territory: Territory, threshold: int) -> list[tuple[int, ...]]:
     """Return the smallest differences of the threshold or more in which everybody is alone in their pair.
 
     Readers know where somebody lives. A difference of ten people in ten pairs has one in each, and no other difference
-    of so many tells a single pair: people can move along a circle of pairs unless one of them has nobody to spare.
+    of so many tells a single pair: people can move along a cycle of pairs unless one of them has nobody to spare.
     """
     spare, found, covered = territory.people > 1, list[tuple[int, ...]](), set[int]()
     parts = territory.rounds(spare)[territory.nodes]

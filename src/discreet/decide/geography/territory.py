@@ -102,7 +102,7 @@ class Territory:
         return found
 
     def rounds(self, spare: BoolArray) -> IntArray:
-        """Return the part of every zone in which people can move around a circle of pairs.
+        """Return the part of every zone in which people can move around a cycle of pairs.
 
         A pair can take somebody in: that leads from its zone of the first division to the one of the second. It can let
         somebody go where it has one to spare, which leads back. (Strongly connected parts, by Kosaraju's two searches.)

@@ -10,12 +10,12 @@ at somebody. What could not be asked is reported.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.core.clock import Clock
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.sparse import parts, row_of
 from discreet.core.text import many
@@ -133,23 +133,20 @@ class GivenAway:
         """Return the smallest unions of cells whose sum is small and follows, though no release shows it."""
         t, found, e = self.tables, self.tables.found, self.tables.plain
         n = e.lower.size
-        top, limit = self.settings.top(t.scale), self.settings.clock.deadline
+        top, clock = self.settings.top(t.scale), self.settings.clock
         units = (t.inner & ~t.exact & (found.upper < top))[:n]
         if not units.any():
             return []
         system = open_equations(e.starts, e.columns, e.signs, found.lower[:n], found.upper[:n])
         worth = ~t.protected[:n] | self._meet(system)
-        deadline = time.monotonic() + SEARCH if limit is None else limit
-        nodes = NODES if limit is None else math.inf
+        clock, nodes = (Clock.within(SEARCH), NODES) if clock.deadline is None else (clock, math.inf)
         given: dict[Key, Given] = {}
         # Unions of cells that only other variables have are not new if they are sums of this one's own cells.
         own = () if t.presence is None else tuple({frozenset(sheet.figures.names) for sheet in t.sheets})
         for block in t.blocks:
             mine = np.zeros(units.size, bool)
             mine[t.inner_of(block)] = True
-            sums = smallest_sums(
-                system, units & mine, found.lower[:n], top, deadline=deadline, nodes=nodes, worth=worth
-            )
+            sums = smallest_sums(system, units & mine, found.lower[:n], top, clock=clock, nodes=nodes, worth=worth)
             self.open_sums |= not sums.complete
             for held, value in sums.found:
                 if not is_published(e, held, own):

@@ -13,9 +13,9 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
 
 from discreet.core.errors import DataError, RequestError
+from discreet.core.json_types import JsonObject
 from discreet.decide.ledger.entry import Amendment, Entry
 
 START = ""
@@ -64,7 +64,7 @@ def event(before: Head, said: Mapping[str, object], key: bytes | None) -> Ledger
     return LedgerEvent(text, mark, "" if key is None else _signed(key, mark))
 
 
-def addition(entry: Entry, stored: Stored) -> dict[str, Any]:
+def addition(entry: Entry, stored: Stored) -> dict[str, object]:
     """Return the description of an added release."""
     return {"event": "add", **{name: getattr(entry, name) for name in ADDED}, **vars(stored)}
 
@@ -131,11 +131,12 @@ class History:
             "restore it from a copy"
         )
 
-    def _apply(self, said: dict[str, Any]) -> None:
+    def _apply(self, event: JsonObject) -> None:
         """Apply one event."""
+        said = {**event}
         what = said.pop("event")
         if what == "add":
-            given: dict[str, Any] = {name: tuple(v) if isinstance(v := said[name], list) else v for name in ADDED}
+            given: JsonObject = {name: tuple(v) if isinstance(v := said[name], list) else v for name in ADDED}
             if given["id"] in self.entries or len(said) != len(ADDED) + 2:
                 raise ValueError
             self.entries[given["id"]] = Entry(**given)

@@ -33,7 +33,7 @@ VALUES = re.compile(rb'"values":\[([-0-9,]*)\]')
 EXACT = 2**50
 """Figures below this, and sums of them, are exact in floating point."""
 WORTH = 3
-"""The fewest releases of a shape for which laying it out pays."""
+"""The fewest releases of a shape for which laying it out pays: a round choice."""
 MOST = 1_500
 """The most figures of a table that is compared in a batch: with larger ones, batching saves nothing."""
 
@@ -247,7 +247,7 @@ class _Comparison:
         if names:
             finest = self._moved(names, pair.common)
             found |= self._changed(finest, names, pair.common, fewest)
-            # Margins tell of more where not all of the finest cells are known.
+            # Margins say more where not all of the finest cells are known.
             hidden = ~finest.exact.all(axis=1)
             fewer = (some for k in range(len(names) - 1, 0, -1) for some in combinations(names, k))
             for some in fewer if hidden.any() else ():

@@ -27,7 +27,7 @@ APPLICATION = 0x64697363
 SCHEMA = 4
 """The version of the tables below; ``earlier_versions`` upgrades older ones."""
 WAIT = 30.0
-"""Seconds that a writer waits for another."""
+"""Seconds that a writer waits for another: a round choice, far longer than a commit takes."""
 MAGIC = b"SQLite format 3\0"
 SMALLEST = 512
 """The smallest size of a SQLite file in bytes."""

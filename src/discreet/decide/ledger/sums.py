@@ -13,7 +13,6 @@ parts. Within a part, the smallest unions are enumerated by branching on units.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,6 +20,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from discreet.core.clock import Clock
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.sparse import Rows, components, row_of
 
@@ -69,7 +69,7 @@ def smallest_sums(
     least: IntArray,
     top: float = math.inf,
     *,
-    deadline: float = math.inf,
+    clock: Clock | None = None,
     nodes: float = NODES,
     worth: BoolArray | None = None,
 ) -> KnownSums:
@@ -80,7 +80,7 @@ def smallest_sums(
         units: the columns that a union may hold.
         least: the smallest value of every column.
         top: sums of at least this are ignored.
-        deadline: when to stop, on the monotonic clock.
+        clock: when to stop; never by default.
         nodes: the most branches that are searched.
         worth: the columns of interest; parts without such a unit are skipped.
 
@@ -95,16 +95,16 @@ def smallest_sums(
         return KnownSums()
     found: list[tuple[tuple[int, ...], int]] = []
     complete = True
-    budget = [nodes]
+    budget, until = [nodes], clock or Clock()
     for rows in _parts(system, units, worth):
-        if time.monotonic() > deadline or len(found) >= MOST:
+        if until.late or len(found) >= MOST:
             return KnownSums(tuple(found), False)
-        basis = _basis(rows, units, deadline)
+        basis = _basis(rows, units, until)
         if basis is None:
             complete = False
             continue
         for piece in _pieces(basis):
-            more, whole = _unions(piece, least, top, budget, deadline, MOST - len(found))
+            more, whole = _unions(piece, least, top, budget, until, MOST - len(found))
             found += more
             complete &= whole
     return KnownSums(tuple(sorted(found)), complete)
@@ -174,12 +174,12 @@ def _merged(columns: Rows, units: BoolArray, count: int) -> tuple[int, IntArray,
 # --- solving in integers -----------------------------------------------------------------------------------
 
 
-def _basis(rows: Sequence[Row], units: BoolArray, deadline: float) -> list[tuple[int, Row]] | None:
+def _basis(rows: Sequence[Row], units: BoolArray, clock: Clock) -> list[tuple[int, Row]] | None:
     """Return equations of units alone, each solved for a unit of its own; None if time runs out."""
     left = list(rows)
     others = sorted({c for row in rows for c in row if c != RHS and not units[c]})
     for column in others:
-        if time.monotonic() > deadline:
+        if clock.late:
             return None
         holders = [row for row in left if column in row]
         if not holders:
@@ -188,7 +188,7 @@ def _basis(rows: Sequence[Row], units: BoolArray, deadline: float) -> list[tuple
         left = [_without(row, pivot, column) if column in row else row for row in left if row is not pivot]
     solved: list[tuple[int, Row]] = []
     for row in left:
-        if time.monotonic() > deadline:
+        if clock.late:
             return None
         for column, pivot in solved:
             row = _without(row, pivot, column) if column in row else row
@@ -241,7 +241,7 @@ class _Column:
 
 
 def _unions(
-    piece: Sequence[tuple[int, Row]], least: IntArray, top: float, budget: list[float], deadline: float, most: int
+    piece: Sequence[tuple[int, Row]], least: IntArray, top: float, budget: list[float], clock: Clock, most: int
 ) -> tuple[list[tuple[tuple[int, ...], int]], bool]:
     """Return the smallest unions in one piece, and whether all were found.
 
@@ -257,7 +257,7 @@ def _unions(
     stack = [([0] * k + [1] + [-1] * (d - k - 1), [3] * len(columns)) for k in range(d)]
     while stack:
         budget[0] -= 1
-        if budget[0] < 0 or len(found) >= most or time.monotonic() > deadline:
+        if budget[0] < 0 or len(found) >= most or clock.late:
             return _smallest(found), False
         chosen, may = stack.pop()
         if not _settled(chosen, may, columns) or sum(f for f, q in zip(floor, chosen, strict=True) if q == 1) >= top:

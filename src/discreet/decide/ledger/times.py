@@ -1,6 +1,6 @@
 """Periods inside each other: a year and its quarters, whose figures may add up to those of the year.
 
-What happens in a year (births, sales) is the sum of what happens in its quarters: three quarters and the year tell the
+What happens in a year (births, sales) is the sum of what happens in its quarters: three quarters and the year give the
 fourth. What is there on a day (residents) is no such sum, and a period does not say which of the two figures are. So
 releases about periods inside each other are joined with the time as another dimension, as if they added up. If they
 contradict each other, they do not add up, and nothing follows.

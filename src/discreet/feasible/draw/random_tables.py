@@ -29,7 +29,7 @@ from discreet.core.random import Seed, spawn
 from discreet.core.sparse import Rows, starts_of
 from discreet.feasible.group_program import GroupProgram
 from discreet.feasible.network.orientation import Edges, oriented
-from discreet.feasible.reduction import Group, LateError, StuckError
+from discreet.feasible.reduction import Group, StuckError, UnfinishedError
 from discreet.feasible.tableau.solver import Solver
 
 CHAINS = 8
@@ -66,7 +66,7 @@ class _Walks:
     least: IntArray
     most: IntArray
     tables: list[IntArray]
-    walk: Callable[[CircleChain, Pace, np.random.Generator], None]
+    walk: Callable[[CycleChain, Pace, np.random.Generator], None]
 
 
 def draw_tables(
@@ -90,7 +90,7 @@ def draw_tables(
     with Clock(deadline) as clock:
         streams = spawn(seed, CHAINS + 1)
         edges = oriented(group)
-        walks = _moves(group, streams[CHAINS], clock) if edges is None else _circles(group, edges, clock)
+        walks = _moves(group, streams[CHAINS], clock) if edges is None else _cycles(group, edges, clock)
         return _draw(walks, streams, precision, workers, most_draws, clock)
 
 
@@ -111,7 +111,7 @@ def _draw(
     offset = np.cumsum(spread) - spread
     counts = np.zeros((CHAINS, int(spread.sum())), np.int64)
     chains = [
-        CircleChain(x, walks.lower, walks.upper, offset - walks.least, mine, clock.rung)
+        CycleChain(x, walks.lower, walks.upper, offset - walks.least, mine, clock.rung)
         for x, mine in zip(walks.tables, counts, strict=True)
     ]
     pace = Pace(200 * spread.size, 500, max(spread.size, 20))
@@ -149,7 +149,7 @@ def _entropies(counts: IntArray, offset: IntArray, spread: IntArray, total: int)
     return np.minimum(bits, np.log2(np.maximum(spread, 1)))
 
 
-def _circles(group: Group, edges: Edges, clock: Clock) -> _Walks:
+def _cycles(group: Group, edges: Edges, clock: Clock) -> _Walks:
     """Return the chains over a network, from corners in random directions."""
     ends = np.concatenate([edges.tail, edges.head])
     around = np.argsort(ends, kind="stable") % edges.tail.size
@@ -160,7 +160,7 @@ def _circles(group: Group, edges: Edges, clock: Clock) -> _Walks:
         if x is None:
             raise LimitError(LATE)
         corners.append(np.rint(x).astype(np.int64))
-    walk = partial(walk_circles, Circles(edges.tail, edges.head, begin, around))
+    walk = partial(walk_cycles, Cycles(edges.tail, edges.head, begin, around))
     every = np.arange(group.variables.size)
     return _Walks(every, group.lower, group.upper, group.least, group.most, corners, walk)
 
@@ -180,7 +180,7 @@ def _moves(group: Group, rng: np.random.Generator, clock: Clock) -> _Walks:
                 solver.give(np.rint(x).astype(np.int64))
         if not solver.has_table or (solver.joined.scale != 1).any():
             raise StuckError
-    except (StuckError, LateError):
+    except (StuckError, UnfinishedError):
         raise LimitError(
             f"{n} hidden values that depend on each other are too many to count the tables, and no way was found to "
             "draw from them; use the law 'interval'"
@@ -200,7 +200,7 @@ def _moves(group: Group, rng: np.random.Generator, clock: Clock) -> _Walks:
     return _Walks(solver.joined.of, least, most, least, most, tables, walk)
 
 
-class Circles(NamedTuple):
+class Cycles(NamedTuple):
     """A network: the ends of its edges, and the edges of node n in ``around`` from ``begin[n]`` to ``begin[n + 1]``."""
 
     tail: IntArray
@@ -209,7 +209,7 @@ class Circles(NamedTuple):
     around: IntArray
 
 
-class CircleChain(NamedTuple):
+class CycleChain(NamedTuple):
     """A table, which is left at the last one, the ranges of its values, and how often each value occurred.
 
     Value v of unknown j is counted at ``offset[j] + v``. Work ends when ``stop[0]`` is set.
@@ -232,7 +232,7 @@ class Pace(NamedTuple):
 
 
 @compiled
-def walk_circles(net: Circles, chain: CircleChain, pace: Pace, rng: np.random.Generator) -> None:
+def walk_cycles(net: Cycles, chain: CycleChain, pace: Pace, rng: np.random.Generator) -> None:
     """Run a chain over the tables of a network."""
     tail, head, begin, around = net
     x, lower, upper, offset, counts, stop = chain
@@ -287,7 +287,7 @@ def walk_circles(net: Circles, chain: CircleChain, pace: Pace, rng: np.random.Ge
 
 
 @compiled
-def walk_moves(moves: Rows, chain: CircleChain, pace: Pace, rng: np.random.Generator) -> None:
+def walk_moves(moves: Rows, chain: CycleChain, pace: Pace, rng: np.random.Generator) -> None:
     """Run a chain over the tables of any group."""
     starts, columns, rates = moves
     x, lower, upper, offset, counts, stop = chain

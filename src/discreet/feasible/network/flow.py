@@ -29,8 +29,9 @@ INFEASIBLE, DONE = 1, 0
 MANY = 400
 """With more unknowns than this, many outer bounds are tried at once; with fewer, one path at a time is as fast."""
 NARROW = 64
-"""In ranges up to this width the first table starts in the middle, from where most values can go either way."""
-CIRCLES, IDLE = 16, 200
+"""In ranges up to this width the first table starts in the middle, from where most values can go either way. A round
+choice."""
+CYCLES, IDLE = 16, 200
 """The most cycles tried for one bound, and how many failures may exceed the successes before no more are tried. Round
 choices: if ranges are wide, a bound takes a whole row, and a few failures show it."""
 
@@ -136,11 +137,11 @@ def _furthest(net: Network, flow: Flow, e: int, goal: int, sign: int) -> int:
 
 @compiled
 def _further(net: Network, flow: Flow, e: int, sign: int) -> bool:
-    """Raise an edge (sign 1) or lower it (-1) along one circle, if one is found."""
+    """Raise an edge (sign 1) or lower it (-1) along one cycle, if one is found."""
     x, seen = flow.x, flow.most_seen if sign > 0 else flow.least_seen
     first, last = (net.head[e], net.tail[e]) if sign > 0 else (net.tail[e], net.head[e])
     if sign * x[e] < sign * seen[e]:
-        seen[e] = x[e]  # values only move along circles: climb again from here
+        seen[e] = x[e]  # values only move along cycles: climb again from here
     if path(net, flow, first, last, e) < 0:
         return False
     x[e] += sign * push(net, flow, first, last, net.upper[e] - x[e] if sign > 0 else x[e] - net.lower[e], True)
@@ -150,7 +151,7 @@ def _further(net: Network, flow: Flow, e: int, sign: int) -> bool:
 
 @compiled
 def _nearby(net: Network, flow: Flow, goal: Goal) -> int:
-    """Bring edges to their outer bounds along few circles each, as long as that works; return how many are left.
+    """Bring edges to their outer bounds along few cycles each, as long as that works; return how many are left.
 
     If ranges are narrow, like those of rounded figures, this settles nearly all of a large table.
     """
@@ -163,7 +164,7 @@ def _nearby(net: Network, flow: Flow, goal: Goal) -> int:
         for sign in (-last, last):
             seen, end = (flow.most_seen, goal.most[e]) if sign > 0 else (flow.least_seen, goal.least[e])
             best = seen[e]
-            for _ in range(CIRCLES if failed <= IDLE + done else 0):
+            for _ in range(CYCLES if failed <= IDLE + done else 0):
                 if sign * seen[e] >= sign * end or not _further(net, flow, e, sign):
                     break
             if sign * seen[e] < sign * best:
@@ -215,7 +216,7 @@ def network_bounds(batch: Batch, found: NetworkBounds, stop: IntArray) -> None:
         flow.most_seen[:] = x
         span = slice(first, first + count)
         goal, ends = Goal(batch.least[span], batch.most[span], batch.wanted[span]), found.ends[:, span]
-        # Where few circles each settle most of a network, circles settle the rest.
+        # Where few cycles each settle most of a network, cycles settle the rest.
         if count > MANY and _nearby(net, flow, goal) > max(MANY, goal.wanted.sum() // 2):
             rounds(base, net, flow, goal)
         for e in range(count):

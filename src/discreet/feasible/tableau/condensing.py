@@ -14,7 +14,7 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.feasible.reduction import SIGN, Group, LateError, NothingFitsError, StuckError
+from discreet.feasible.reduction import SIGN, Group, NothingFitsError, StuckError, UnfinishedError
 from discreet.feasible.tableau.simplex import FAILED, FITS, LATE, NOTHING_FITS
 from discreet.table.kinds import UNBOUNDED
 
@@ -81,7 +81,7 @@ def accept(code: int) -> None:
     if code == NOTHING_FITS:
         raise NothingFitsError
     if code == LATE:
-        raise LateError
+        raise UnfinishedError
     if code == FAILED:
         raise StuckError
 

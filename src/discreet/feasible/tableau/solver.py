@@ -54,7 +54,7 @@ class Solver:
     Raises:
         NothingFitsError: no table fits.
         StuckError: another solver has to take over.
-        LateError: time ran out before a first table was found.
+        UnfinishedError: time ran out before a first table was found.
     """
 
     def __init__(self, group: Group, wanted: IntArray, goal: IntArray | None, clock: Clock) -> None:

@@ -44,7 +44,7 @@ hotter searches lose what the corner knows, colder ones leave more too far off."
 TURNS = 20_000_000
 """The most flips in a search: two seconds."""
 NEAR = 0.02
-"""The relative gap to the bound at which the search ends."""
+"""The relative gap to the bound at which the search ends: a round choice."""
 
 
 class NearRounding:

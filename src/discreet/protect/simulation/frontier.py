@@ -20,7 +20,7 @@ from discreet.protect.simulation.margin_model import Model, margin_sums
 from discreet.table.grid import Grid
 
 EDGES = 2_000_000
-"""The most transitions between states held in memory, over all cells."""
+"""The most transitions between states held in memory, over all cells: a round choice, 64 MB."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ LONG = 500
 """Lines that are longer than this to a side of their likeliest table are not listed, but walked in Metropolis steps. A
 round choice: listing costs as many ratios, and lines of small counts are far shorter."""
 AT_A_TIME = 1024
-"""The most pairs of people that are drawn at a time where moves are not compiled."""
+"""The most pairs of people that are drawn at a time where moves are not compiled: a round choice."""
 CORNERS = 256
 """Moves have at most this many corners: there are at most 8 dimensions."""
 

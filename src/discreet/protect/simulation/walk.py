@@ -34,9 +34,9 @@ from discreet.table.grid import Grid
 CHAINS, KEPT, WATCHED = 4, 200, 2000
 """The number of chains, and how many evenly spaced tables of each, and how many cells, diagnostics use."""
 MIXED = 1.05
-"""Chains count as mixed when no cell's split R̂ is above this."""
+"""Chains count as mixed when no cell's split R̂ is above this: the usual bound lies between 1.01 and 1.1."""
 LONGEST = 400_000_000
-"""The most steps of one chain."""
+"""The most steps of one chain: a round choice."""
 
 
 class MarkovChain:

@@ -21,7 +21,7 @@ from discreet.core.numerics import BoolArray, FloatArray, IntArray, index_ranges
 from discreet.core.progress import Progress
 from discreet.core.sparse import Rows
 from discreet.protect.suppression.circuits import FOUND
-from discreet.protect.suppression.demands import BOTH, DOWN, UP
+from discreet.protect.suppression.demands import BOTH, UP
 from discreet.protect.suppression.fast import FastSearch, fast, meet_insiders
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge
 from discreet.protect.suppression.meeting import settle
@@ -158,12 +158,7 @@ class LiftedSearch(FastSearch):
         elif self.attacker[q] in self.together:
             self._part(q)
         elif self.way[q] == BOTH:
-            self.way[q] = UP
-            count = len(self.cell)
-            self.ask(self.cell[q], self.size[q], DOWN, self.attacker[q])
-            self._grow()
-            for part in (q, *range(count, len(self.cell))):
-                self._insist(part)
+            self._each_way(q)
         else:
             super()._insist(q)
 

@@ -13,6 +13,7 @@ from discreet.cli import options, shell_names, show
 from discreet.cli.compose import argument, command, option
 from discreet.cli.options import in_output
 from discreet.cli.reading_options import OriginalOptions
+from discreet.cli.typer_types import Context
 from discreet.core.errors import RequestError
 from discreet.core.files import write_text
 from discreet.core.formula_texts import csv_text
@@ -28,12 +29,15 @@ Priors = Annotated[
         "repeat it. The first two by default."
     ),
 ]
+Credible = Annotated[float, option("Probability of the credible intervals.", "--credible")]
+Missed = Annotated[float, option("Loss if a population unique is taken for safe.")]
+FalseAlarm = Annotated[float, option("Loss if somebody is protected for nothing.")]
 
 
 class SampleOrCommand(TyperGroup):
     """A group that takes anything but a command for the sample."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Put the name of the default command before a file."""
         known = {*self.commands, "--help", "-h"}
         given = args or ["--help"]
@@ -58,9 +62,9 @@ class Estimated:
         "select"
     )
     fit: Annotated[list[str] | None, option("A margin that the log-linear model fits, as area,sex; repeat it.")] = None
-    level: Annotated[float, option("Probability of the credible intervals.", "--credible")] = 0.9
-    b: Annotated[float, option("Loss if a population unique is taken for safe.")] = 1.0
-    c: Annotated[float, option("Loss if somebody is protected for nothing.")] = 1.0
+    level: Credible = 0.9
+    b: Missed = 1.0
+    c: FalseAlarm = 1.0
     slices: Annotated[str | None, option("Dimensions for which τ̃ is given by category; all by default.")] = None
 
     def said(self) -> dict[str, Any]:
@@ -224,9 +228,9 @@ def sizes(
         int | None, option("Cells with somebody of the sample in them, which mixtures (zeros:G) need.", min=0)
     ] = None,
     prior: Priors = None,
-    level: Annotated[float, option("Probability of the credible intervals.", "--credible")] = 0.9,
-    b: Annotated[float, option("Loss if a population unique is taken for safe.")] = 1.0,
-    c: Annotated[float, option("Loss if somebody is protected for nothing.")] = 1.0,
+    level: Credible = 0.9,
+    b: Missed = 1.0,
+    c: FalseAlarm = 1.0,
     *,
     json: options.Json = False,
     seed: options.Seed = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as text
 import shlex
 from contextlib import nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -31,26 +31,50 @@ if TYPE_CHECKING:
     from discreet.table.inspection import Inspection
 
 
+@dataclass(frozen=True)
+class InspectedFile:
+    """How the file is read where its own description is to be corrected."""
+
+    count: Annotated[str | None, in_reading("The column of figures.")] = None
+    dimensions: Dimensions = None
+    layout: Annotated[str | None, in_reading("long or wide.")] = None
+    total: Annotated[str | None, in_reading("The label that marks margins.")] = None
+    rda: Rda = None
+    margins: Annotated[str, in_reading("Of .tab: check stated margins, or recompute them.")] = "check"
+    encoding: Encoding = "utf-8"
+    delimiter: Delimiter = None
+    sheet: Sheet = None
+    header_row: HeaderRow = None
+    statistic: StatisticTexts = None
+    statistics: StatisticFile = None
+    numbers: Numbers = None
+    notes: Notes = None
+    mark: Mark = None
+
+    def inspected(self, file: Path, *, cells: bool) -> Inspection:
+        """Return what a file holds."""
+        if file.suffix.lower() == ".tab" or self.rda is not None:
+            from discreet.reading.published import inspect_tab_release
+            from discreet.tabulation.argus_tab import inspect_tab
+
+            recompute = self.margins == "recompute"
+            published = inspect_tab_release(file, self.rda, cells=cells, encoding=self.encoding)
+            return published or inspect_tab(file, self.rda, cells=cells, encoding=self.encoding, recompute=recompute)
+        from discreet.table.inspection import inspect_file
+
+        plain = ("count", "dimensions", "layout", "total", "delimiter", "sheet", "header_row", "numbers", "notes")
+        given: dict[str, object] = {name: getattr(self, name) for name in plain}
+        given |= {"marks": self.mark, "statistics": defined_statistics(self.statistic, self.statistics)}
+        return inspect_file(file, cells=cells, encoding=self.encoding, **given)
+
+
 @command
 def inspect(
     file: Annotated[Path | None, argument("A CSV, Parquet, Excel or .tab file.", "FILE")] = None,
     example: options.Example = None,
     cells: Annotated[bool, option("With --json, also every figure.", "--figures")] = False,
-    count: Annotated[str | None, in_reading("The column of figures.")] = None,
-    dimensions: Dimensions = None,
-    layout: Annotated[str | None, in_reading("long or wide.")] = None,
-    total: Annotated[str | None, in_reading("The label that marks margins.")] = None,
-    rda: Rda = None,
-    margins: Annotated[str, in_reading("Of .tab: check stated margins, or recompute them.")] = "check",
-    encoding: Encoding = "utf-8",
-    delimiter: Delimiter = None,
-    sheet: Sheet = None,
-    header_row: HeaderRow = None,
-    statistic: StatisticTexts = None,
-    statistics: StatisticFile = None,
-    numbers: Numbers = None,
-    notes: Notes = None,
-    mark: Mark = None,
+    *,
+    how: InspectedFile,
     json: options.Json = False,
 ) -> None:
     """Say what a file holds (a table, records or a release) and how it would be read.
@@ -66,25 +90,14 @@ def inspect(
     with bundled.table_file(example) if example else nullcontext(file) as named:
         assert named is not None
         file = named
-        given: dict[str, object] = {
-            "count": count,
-            "dimensions": dimensions,
-            "layout": layout,
-            "total": total,
-            "delimiter": delimiter,
-            "sheet": sheet,
-            "header_row": header_row,
-        }
-        given |= {"marks": mark, "statistics": defined_statistics(statistic, statistics)}
-        given |= {"numbers": numbers, "notes": notes}
-        result = _inspected(file, rda, given, cells=cells, encoding=encoding, recompute=margins == "recompute")
+        result = how.inspected(file, cells=cells)
     if json and result.cells is not None:
         # Columns of hundreds of thousands of figures, one column a line.
         head = show.as_json("inspect", replace(result, cells=None))
         print(f'{head[:-2]},\n  "cells": {text.dumps(dict(result.cells), allow_nan=False)}\n}}')
     else:
         source = f"--example {example}" if example else shlex.quote(str(file))
-        read = dict(result.options) | ({} if encoding == "utf-8" else {"encoding": encoding})
+        read = dict(result.options) | ({} if how.encoding == "utf-8" else {"encoding": how.encoding})
         for name, value in read.items():
             source += f" --{name.replace('_', '-')} {shlex.quote(value)}"
         show.deliver("inspect", result, json, None, lambda console: _show(console, result, source))
@@ -108,17 +121,3 @@ def _show(console: show.Console, result: Inspection, named: str) -> None:
     }
     console.print()
     show.next_step(console, step.get(result.content, f"discreet assess {named}"))
-
-
-def _inspected(
-    file: Path, rda: Path | None, given: dict[str, object], *, cells: bool, encoding: str, recompute: bool
-) -> Inspection:
-    if file.suffix.lower() == ".tab" or rda is not None:
-        from discreet.reading.published import inspect_tab_release
-        from discreet.tabulation.argus_tab import inspect_tab
-
-        published = inspect_tab_release(file, rda, cells=cells, encoding=encoding)
-        return published or inspect_tab(file, rda, cells=cells, encoding=encoding, recompute=recompute)
-    from discreet.table.inspection import inspect_file
-
-    return inspect_file(file, cells=cells, encoding=encoding, **given)
