@@ -26,6 +26,7 @@ from discreet.table.doubtful_files import (
     refuse_notes,
     refuse_open_end,
     refuse_several,
+    refuse_telling,
 )
 from discreet.table.figure_texts import MEANING, figure_texts, meanings_of, parsed
 from discreet.table.figures import Absent, Figures
@@ -297,13 +298,18 @@ def _built(columns: _Columns, how: ReleaseOptions, groups: Groups) -> Figures:
     ends = [beside[name] for name in ENDS if set(ENDS) <= set(beside)]
     meanings = meanings_of(how.get("marks", MARKS), how.get("least"))
     (numbers, *limits), (hidden, *open_), decimals = parsed(
-        [texts, *ends], list(meanings), where, negative=stated is not None or margins.signed
+        [texts, *ends],
+        list(meanings),
+        where,
+        negative=stated is not None or margins.signed,
+        padded=stated is not None,
     )
     if stated is None and not ends:
         if "marks" not in how:
             refuse_gaps(texts, hidden, where)
         said = [found[1].strip() for mark in how.get("marks", ()) if (found := MEANING.fullmatch(mark.strip()))]
         refuse_several(texts, hidden, said)
+        refuse_telling(texts, hidden, said)
     total = how.get("total", TOTAL)
     trees = _trees(labels, total, how, groups)
     if total:
