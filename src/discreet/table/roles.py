@@ -291,8 +291,9 @@ def _needless(name: str, dimensions: Sequence[str], arrow: pa.Table, beside: Seq
     others = [other for other in dimensions if other != name]
     if arrow.num_rows < 2 or not others or not numeric(arrow[name], beside):
         return False
-    distinct = pc.count_distinct(_plain(arrow[name]), mode="all").as_py()
-    return 2 * distinct > arrow.num_rows and different_rows([arrow[other] for other in others]) == arrow.num_rows
+    rows = int(arrow.num_rows)
+    distinct = int(pc.count_distinct(_plain(arrow[name]), mode="all").as_py())
+    return 2 * distinct > rows and different_rows([arrow[other] for other in others]) == rows
 
 
 def _is_label_of(label: str, code: str) -> bool:
