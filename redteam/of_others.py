@@ -22,41 +22,52 @@ THRESHOLD = 3
 
 
 def made_by_hand(bench: Bench) -> Iterator[Case]:
-    """A table of counts above 0 in a file, some of them hidden, whose total of areas may have any name."""
+    """A table of counts above 0 in a file, some of them hidden, whose total of areas may have any name.
+
+    Marks may read like statements, and counts may be written as programs write them beside gaps.
+    """
     random = bench.random
+    mark, end = random.choice(("x", "x", "<6", "1-5")), random.choice(("", "", ".0"))
     areas, total = ["N", "S", "W"][: random.randint(2, 3)], random.choice(("Total", "UK"))
     counts = [[random.randint(1, 5) for _ in "mf"] for _ in areas]
     hidden = {(a, s) for a in range(len(areas)) for s in range(2) if random.random() < 0.6}
     lines = ["area,sex,count"]
     for a, area in enumerate(areas):
-        lines += [f"{area},{sex},{'x' if (a, s) in hidden else counts[a][s]}" for s, sex in enumerate("mf")]
-        lines += [f"{area},Total,{sum(counts[a])}"] * random.choice((0, 1))
-    lines += [f"{total},{sex},{sum(row[s] for row in counts)}" for s, sex in enumerate("mf")]
+        lines += [f"{area},{sex},{mark if (a, s) in hidden else f'{counts[a][s]}{end}'}" for s, sex in enumerate("mf")]
+        lines += [f"{area},Total,{sum(counts[a])}{end}"] * random.choice((0, 1))
+    lines += [f"{total},{sex},{sum(row[s] for row in counts)}{end}" for s, sex in enumerate("mf")]
     known = [None if f"{area},Total," not in "\n".join(lines) else sum(counts[a]) for a, area in enumerate(areas)]
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "table.csv"
         file.write_text("\n".join(lines) + "\n")
         try:
-            data = dc.audit(dc.read_release(file)).to_dict()
+            marks = [random.choice((mark, f"{mark}=1..5")) if mark != "x" else mark]
+            data = dc.audit(dc.read_release(file, marks=marks)).to_dict()
         except dc.DiscreetError:
             return
 
     def by_outsider() -> tuple[int, list[Failure]]:
-        return 1, list(_worked_out(counts, hidden, known)) if data["verdict"] == "safe" else []
+        most = 5 if mark != "x" else 99
+        return 1, list(_worked_out(counts, hidden, known, most)) if data["verdict"] == "safe" else []
 
     yield judged_case("made by hand", OUTSIDER, "audit", lines, by_outsider)
 
 
 def _worked_out(
-    counts: Sequence[Sequence[int]], hidden: set[tuple[int, int]], known: Sequence[int | None]
+    counts: Sequence[Sequence[int]], hidden: set[tuple[int, int]], known: Sequence[int | None], most: int
 ) -> Iterator[Failure]:
-    """Go through all tables with counts above 0 that fit the figures shown, the totals of areas among them."""
+    """Go through all tables with counts above 0 that fit the figures shown, the totals of areas among them.
+
+    What is hidden is at most what its mark says.
+    """
     sums = [sum(column) for column in zip(*counts, strict=True)]
     rows = [
         [
             row
             for row in itertools.product(*(range(1, top + 1) for top in sums))
-            if all((a, s) in hidden or row[s] == counts[a][s] for s in range(2)) and known[a] in (None, sum(row))
+            if all((a, s) not in hidden or row[s] <= most for s in range(2))
+            and all((a, s) in hidden or row[s] == counts[a][s] for s in range(2))
+            and known[a] in (None, sum(row))
         ]
         for a in range(len(counts))
     ]

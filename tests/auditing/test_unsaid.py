@@ -138,12 +138,44 @@ def test_marks_that_differ_have_to_say_what_they_mean(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("mark", ["<5", "1-4", "≤4", "fewer than five", "[low]", "under 5"])
+def test_a_mark_that_reads_like_a_statement_has_to_say_what_it_means(tmp_path: Path, mark: str) -> None:
+    """Two hidden counts below 5 that add up to 8 are 4 each; taken for 0 or more, each would be 0 to 8."""
+    file = tmp_path / "t.csv"
+    file.write_text(f"area,count\nN,{mark}\nS,{mark}\nW,10\nTotal,18\n")
+    assert "tells readers something about the figures that it hides" in refused(run("audit", file, "--mark", mark))
+    assert run("audit", file, "--mark", f"{mark}=1..4").code == 1
+    assert run("audit", file, "--mark", f"{mark}=..").code == 0
+
+
+def test_decimals_that_are_zero_everywhere_are_none(tmp_path: Path) -> None:
+    """Programs write counts beside gaps as 10.0; hidden ones are not tenths, but 1 and 1."""
+    file = tmp_path / "t.csv"
+    file.write_text("area,count\nN,\nS,\nW,10.0\nV,0.0\nTotal,12.0\n")
+    found = dc.audit(file)
+    assert (found.verdict, [(cell.lower, cell.upper) for cell in found.cells]) == ("unsafe", [(1, 1), (1, 1)])
+    file.write_text("area,turnover\nN,\nS,\nW,10.5\nV,0.0\nTotal,12.5\n")
+    assert [(cell.lower, cell.upper) for cell in dc.audit(dc.read_release(file, value="turnover")).cells] == [
+        (0.1, 1.9),
+        (0.1, 1.9),
+    ]
+
+
+def test_figures_of_sdmx_are_in_one_unit(tmp_path: Path) -> None:
+    """A figure in thousands is not the 3 that is printed, and its line adds up to something else."""
+    file = tmp_path / "t.csv"
+    file.write_text("DATAFLOW,AREA,OBS_VALUE,UNIT_MULT\nX,N,,0\nX,S,,0\nX,W,3,3\nX,V,0,0\nX,_T,3002,0\n")
+    assert "UNIT_MULT is '0' and '3', so figures are not in one unit" in refused(run("audit", file))
+
+
 def test_flags_and_statuses_that_tell_hidden_figures_apart_are_marks(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text("area,count,flag\nN,,P\nS,,S\nW,10,\nV,0,\nTotal,14,\n")
     assert "column 'flag' is no dimension and tells hidden figures apart ('P' and 'S')" in refused(
         run("audit", file, "--dimensions", "area")
     )
+    file.write_text("area,count,note\nN,,few people\nS,,\nW,10,\nV,0,\nTotal,14,\n")
+    assert "tells hidden figures apart ('' and 'few people')" in refused(run("audit", file, "--dimensions", "area"))
     names = file.with_name("names.csv")
     names.write_text(
         "area,name,sex,count\nN,North,m,\nN,North,f,\nS,South,m,\nS,South,f,\nW,West,m,1\nW,West,f,0\nTotal,All,m,9\nTotal,All,f,8\n"

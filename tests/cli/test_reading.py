@@ -188,6 +188,14 @@ def test_a_hidden_count_beside_its_percentage_is_not_called_safe(tmp_path: Path)
     assert "column 'pct' looks like a statistic (its name says so), not like a dimension" in told
     assert "--dimensions age)" in told
     assert "--dimensions age,pct)" in told
+    left_out = run("audit", file, "--dimensions", "age", "--least", "0")
+    assert (left_out.code, "not judged: pct" in " ".join(left_out.out.split())) == (1, True)
+
+
+def test_the_true_figures_beside_hidden_ones_are_not_left_out_in_silence(tmp_path: Path) -> None:
+    file = written(tmp_path, "area,code,count,true\nn,1,x,2\ns,2,x,3\nw,3,10,10\nv,4,0,0\nTotal,5,15,15\n")
+    found = dc.audit(dc.read_release(file, dimensions=["area"]))
+    assert (found.verdict, found.sentence.endswith("was not judged: true.")) == ("incomplete", True)
 
 
 def test_a_hidden_count_beside_a_total_by_a_code_is_not_called_safe(tmp_path: Path) -> None:

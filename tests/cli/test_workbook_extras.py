@@ -10,6 +10,8 @@ import openpyxl
 import openpyxl.chart
 import openpyxl.comments
 import pytest
+from openpyxl.packaging.custom import IntProperty
+from openpyxl.workbook.defined_name import DefinedName
 from tests.cli.running import refused, run
 
 import discreet as dc
@@ -45,6 +47,11 @@ def charted(made: openpyxl.Workbook) -> None:
     made.active.add_chart(chart, "H2")
 
 
+def named(made: openpyxl.Workbook) -> None:
+    made.defined_names["cells"] = DefinedName("cells", attr_text="Sheet!$A$1:$C$4")
+    made.defined_names["original"] = DefinedName("original", attr_text="{3,10}")
+
+
 @pytest.mark.parametrize(
     ("add", "named"),
     [
@@ -52,6 +59,8 @@ def charted(made: openpyxl.Workbook) -> None:
         (sheet_behind, "hidden sheets"),
         (lambda made: sheet_behind(made, "veryHidden"), "hidden sheets"),
         (charted, "charts with their data"),
+        (named, "names for numbers or texts"),
+        (lambda made: made.custom_doc_props.append(IntProperty(name="n a", value=3)), "document properties that are"),
     ],
 )
 def test_what_readers_can_open_is_refused(add: Callable[[openpyxl.Workbook], None], named: str) -> None:
@@ -64,7 +73,7 @@ def test_what_readers_can_open_is_refused(add: Callable[[openpyxl.Workbook], Non
         ("audit", "more.xlsx", "--least", "1", "--sheet", "Sheet"),
         ("ledger", "add", "more.xlsx", "--ledger", "l.sqlite", "--title", "first", "--sheet", "Sheet"),
     ):
-        assert f"holds {named}, which readers can open" in refused(run(*command))
+        assert f"holds {named}" in refused(run(*command))
     with pytest.raises(DataError, match=f"holds {named}"):
         dc.read_release("more.xlsx", sheet="Sheet")
 
@@ -94,3 +103,14 @@ def test_a_release_of_ones_own_to_which_something_was_added() -> None:
     made.save("r.xlsx")
     assert "holds hidden sheets" in refused(run("audit", "r.xlsx"))
     assert "holds hidden sheets" in refused(run("assess", "t.csv", "--released", "r.xlsx"))
+    for place, said in (
+        ("more!A1", "sheet 'more' was added"),
+        ("Table 1!K2", "sheet 'Table 1' is not as discreet wrote"),
+    ):
+        title, cell = place.split("!")
+        Path("r.xlsx").unlink()
+        assert run("protect", "suppress", "t.csv", "--rule", "threshold=3", "-o", "r.xlsx").code == 0
+        made = openpyxl.load_workbook("r.xlsx")
+        (made[title] if title in made.sheetnames else made.create_sheet(title))[cell] = 1
+        made.save("r.xlsx")
+        assert said in refused(run("audit", "r.xlsx"))

@@ -90,3 +90,12 @@ def test_the_finest_cells_must_be_there() -> None:
     people = pd.DataFrame({"a": list("xxyy"), "b": list("uvuv")})
     with pytest.raises(RequestError, match="a × b are not tabulated"):
         small_count_rounding(dc.tabulate(people, ["a", "b"], margins=[["a"], ["b"]]))
+
+
+def test_margins_do_not_say_how_far_they_are_off() -> None:
+    """That a margin is off by 1 says that the one count that became 0 was 1; if it was 0, nothing is off."""
+    made = [dc.protect.small_count_rounding(Table.from_array([x, 10, 20], {"area": list("nsw")})) for x in (0, 1)]
+    (none,), (one,) = (release.parts() for release in made)
+    assert none.values.tolist() == one.values.tolist() == [30, 0, 10, 20]
+    assert none.kinds == one.kinds
+    assert [(cell.lower, cell.upper) for cell in dc.audit(made[1]).cells if cell.cell == {"area": "n"}] == [(0, 2)]

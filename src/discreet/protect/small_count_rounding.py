@@ -22,7 +22,7 @@ from discreet.protect.figure_method import Rounding
 from discreet.protect.layout import FullTable, inner_sums
 from discreet.protect.margin_fit import round_for_margins
 from discreet.protect.usage import in_one_call, option
-from discreet.table.kinds import EXACT, Perturbed, Small
+from discreet.table.kinds import Added, Small
 
 
 @dataclass(frozen=True)
@@ -63,10 +63,11 @@ class SmallCountRounding(Rounding):
             f"{largest} at most, by {mean:.2f} on average."
         )
         margins = {"figures": int(away.size), "largest": largest, "mean": mean}
+        # How far margins are off is not published: a bound that is reached tells a count that is rounded alone.
         return layout.released(
             self,
             values,
-            (Small(base=base), Perturbed(bound=largest) if largest else EXACT),
+            (Small(base=base), Added()),
             np.where(inner, 0, 1),
             notes=(note,),
             details={"rounded": int(rows.size), "margins": margins},

@@ -23,6 +23,12 @@ NOTE = re.compile(
 )
 """How notes below tables begin."""
 
+TELLS = re.compile(
+    r"[0-9<>≤≥~]|\b(less|fewer|under|below|over|above|more|most|least|up to|low|small|few|one|two|three|four|five)\b",
+    re.IGNORECASE,
+)
+"""What marks hold that say something about the figure behind them: <5, 1-4, fewer than five, low."""
+
 
 def refuse_gaps(texts: Texts, hidden: BoolArray, where: Where) -> None:
     """Refuse figures that are left out beside others that are marked: readers may take them for zeros."""
@@ -63,14 +69,34 @@ readers which are small; say what each means (marks=['c=1..2', 'x=3..']), or tha
         )
 
 
+def refuse_telling(texts: Texts, hidden: BoolArray, said: Container[str]) -> None:
+    """Refuse a mark that reads like a statement about its figure, and of which nothing is said.
+
+    >>> refuse_telling(np.array(["<5", "<5", "10"], object), np.array([True, True, False]), [])
+    Traceback (most recent call last):
+        ...
+    discreet.core.errors.DataError: the mark '<5' tells readers something about the figures that it hides; say what \
+(marks=['<5=1..4']), or that it says no more than x does (marks=['<5=..'])
+    """
+    for mark in sorted(set(texts[hidden].tolist())):
+        if mark not in said and TELLS.search(mark):
+            means, more = f"{mark}=1..4", f"{mark}=.."
+            raise DataError(
+                f"the mark {mark!r} tells readers something about the figures that it hides; say what "
+                f"(marks={[means]}, --mark {shlex.quote(means)}), or that it says no more than x does "
+                f"(marks={[more]}, --mark {shlex.quote(more)})"
+            )
+
+
 def refuse_flags(name: str, flags: Texts, hidden: BoolArray, labels: Mapping[str, Coded]) -> None:
     """Refuse a column that is left out and tells hidden figures apart, as flags of primary and secondary cells do.
 
-    It holds something else beside figures that are shown. A column of names belongs to one of several dimensions.
+    It holds something else, or nothing, beside figures that are shown. A column of names belongs to one of several
+    dimensions.
     """
     told, others = set(flags[hidden].tolist()), set(flags[~hidden].tolist())
     repeated = others <= {""} or len(others) < int((~hidden).sum())
-    if len(told) < 2 or told & others or not repeated:
+    if len(told) < 2 or not told & others <= {""} or not repeated:
         return
     for coded in labels.values() if len(labels) > 1 else ():
         if len(set(zip(coded.codes.tolist(), flags.tolist(), strict=True))) == len(set(coded.codes.tolist())):

@@ -58,15 +58,22 @@ def figure_texts(column: pa.ChunkedArray, where: Where) -> Texts:
 
 
 def parsed(
-    columns: Sequence[Texts], marks: Sequence[str], where: Where, negative: bool
+    columns: Sequence[Texts], marks: Sequence[str], where: Where, *, negative: bool, padded: bool = False
 ) -> tuple[list[IntArray], list[BoolArray], int]:
-    """Return columns of figures in units of the last decimal, which of them are hidden, and the number of decimals."""
+    """Return columns of figures in units of the last decimal, which of them are hidden, and the number of decimals.
+
+    Unless figures may be ``padded``, decimals that are 0 everywhere are none: programs write counts beside gaps as
+    12.0, and readers do not take hidden ones for tenths.
+    """
     kept = sorted({mark.strip() for mark in marks})
     for mark in kept:
         if NUMBER.fullmatch(mark):
             raise RequestError(f"the suppression mark {mark!r} is a number; name a mark that no figure can be")
     read = [_digits(texts, kept if i == 0 else ["", *kept], where, negative) for i, texts in enumerate(columns)]
     decimals = max(int(points.max(initial=0)) for _, points, _ in read)
+    if not padded and all((digits % 10.0**points == 0).all() for digits, points, _ in read):
+        read = [(digits / 10.0**points, np.zeros_like(points), hidden) for digits, points, hidden in read]
+        decimals = 0
     if decimals > DECIMALS:
         raise DataError(f"a figure has {decimals} decimals; round the figures to at most {DECIMALS}")
     numbers = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.errors import DataError
+from discreet.core.text import listed
 from discreet.table.hierarchy import TOTAL
 from discreet.table.roles import BESIDE, FIGURES, PUBLISHED_AS, STATES, looks_like_statistic
 from discreet.table.statistic_reader import Texts
@@ -25,6 +27,8 @@ BOTH = re.compile(r"([A-Za-z][A-Za-z0-9_-]*): .*", re.S)
 """A column that shows its identifier and its name."""
 PERIODS = ("BASE_PER", "TIME_PER_COLLECT")
 """Attributes of SDMX that are named like statistics, but are not."""
+UNITS = ("UNIT_MULT", "UNIT_MEASURE", "UNIT", "CURRENCY")
+"""Attributes of SDMX that say in which units a figure is."""
 HIDES = frozenset(("", "Q", "M", "C", "N"))
 """Statuses that say only that a figure is not shown: suppressed, missing, confidential, not for publication."""
 ALL = "_T"
@@ -95,6 +99,7 @@ def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
                     f"{file}: row {row + 1} shows {text} with {CONFIDENTIAL} {code!r}: what is confidential is not for "
                     "publication; leave the value empty, or correct the status"
                 )
+    _refuse_units(texts, after, file)
     if BOUNDS[PUBLISHED_AS] not in after:
         texts = _with_reasons(texts, [_texts(after[name]) for name in (STATUS, CONFIDENTIAL) if name in after])
     found[value] = pa.array(texts.tolist(), pa.string())
@@ -115,6 +120,17 @@ def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
                 raise DataError(f"{file}: two columns are called {called!r}; rename one of them")
             told[called] = arrow[name]
     return pa.table({**found, **told})
+
+
+def _refuse_units(texts: Texts, after: Mapping[str, pa.ChunkedArray], file: Path) -> None:
+    """Refuse figures in units that differ, as thousands beside units: their sums are not those that are printed."""
+    for name in UNITS:
+        used = sorted(set(_texts(after[name])[texts != ""].tolist())) if name in after else []
+        if len(used) > 1:
+            raise DataError(
+                f"{file}: {name} is {listed([repr(one) for one in used])}, so figures are not in one unit; write all "
+                "of them in the same one, or each unit to a file of its own"
+            )
 
 
 def _with_reasons(texts: Texts, statuses: list[Texts]) -> Texts:

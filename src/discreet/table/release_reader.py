@@ -26,6 +26,7 @@ from discreet.table.doubtful_files import (
     refuse_notes,
     refuse_open_end,
     refuse_several,
+    refuse_telling,
 )
 from discreet.table.figure_texts import MEANING, figure_texts, meanings_of, parsed
 from discreet.table.figures import Absent, Figures
@@ -42,8 +43,19 @@ from discreet.table.release_writer import (
     groups_from_text,
     kind_from_text,
 )
-from discreet.table.roles import BESIDE, ENDS, FIGURES, MARKS, PUBLISHED_AS, STATES, Layout, figure_among, roles
-from discreet.table.statistic import Statistic, statistics_of
+from discreet.table.roles import (
+    BESIDE,
+    ENDS,
+    FIGURES,
+    MARKS,
+    PUBLISHED_AS,
+    STATES,
+    Layout,
+    figure_among,
+    roles,
+    statistics_among,
+)
+from discreet.table.statistic import OTHER, Statistic, statistics_of
 from discreet.table.statistic_reader import (
     SIGNS,
     Texts,
@@ -249,6 +261,7 @@ def _figures(
     if arrow.num_rows == 0:
         raise DataError("there are no rows; a release needs at least one figure")
     definitions, written = definitions_of(how.get("statistics")), Written.of(how.get("numbers"), how.get("notes"))
+    definitions |= _left_out(arrow, how, definitions)
     marks = [mark.strip() for mark in meanings_of(how.get("marks", MARKS), None)]
     columns = _columns(arrow, where, how, definitions)
     texts, behind = columns.texts, np.zeros(0, object)
@@ -289,13 +302,18 @@ def _built(columns: _Columns, how: ReleaseOptions, groups: Groups) -> Figures:
     ends = [beside[name] for name in ENDS if set(ENDS) <= set(beside)]
     meanings = meanings_of(how.get("marks", MARKS), how.get("least"))
     (numbers, *limits), (hidden, *open_), decimals = parsed(
-        [texts, *ends], list(meanings), where, negative=stated is not None or margins.signed
+        [texts, *ends],
+        list(meanings),
+        where,
+        negative=stated is not None or margins.signed,
+        padded=stated is not None,
     )
     if stated is None and not ends:
         if "marks" not in how:
             refuse_gaps(texts, hidden, where)
         said = [found[1].strip() for mark in how.get("marks", ()) if (found := MEANING.fullmatch(mark.strip()))]
         refuse_several(texts, hidden, said)
+        refuse_telling(texts, hidden, said)
     total = how.get("total", TOTAL)
     trees = _trees(labels, total, how, groups)
     if total:
@@ -332,6 +350,20 @@ def _built(columns: _Columns, how: ReleaseOptions, groups: Groups) -> Figures:
         absent=how.get("absent", "empty"),
         upper=limits[1] if limits else None,
     ).marked()
+
+
+def _left_out(arrow: pa.Table, how: ReleaseOptions, definitions: Mapping[str, Statistic]) -> dict[str, Statistic]:
+    """Return the columns that nobody named and that look like statistics: readers see them, so they are never safe."""
+    names = [str(name) for name in arrow.column_names]
+    figure, dimensions = how.get("value") or figure_among(names), how.get("dimensions")
+    if not dimensions or figure not in names or how.get("layout") == "wide" or PUBLISHED_AS in names:
+        return {}
+    known = {figure, *dimensions, *ENDS, *definitions, *(name for one in definitions.values() for name in one.measures)}
+    marks = [mark.strip() for mark in meanings_of(how.get("marks", MARKS), None)]
+    others = [name for name in names if name not in known]
+    return dict.fromkeys(
+        statistics_among(others, dimensions, arrow, [*marks, how.get("total", TOTAL)]), Statistic(OTHER)
+    )
 
 
 class _Columns(NamedTuple):

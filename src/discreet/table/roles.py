@@ -60,6 +60,8 @@ CODE = r"^0[0-9]"
 LABEL_NAME = re.compile(r"(.*?)[\s_.-]*(?:label|name|title|text|description|desc)", re.IGNORECASE)
 CODE_NAME = re.compile(r"(.*?)[\s_.-]*(?:code|id|key|nr|no)?", re.IGNORECASE)
 """Names of columns of labels, and of the codes that these explain, with what they have in common."""
+IDENTIFIES = re.compile(r"(?:^|[\s_.-])(?:code|id|key|nr|no)$", re.IGNORECASE)
+"""Ends of names of columns that number categories."""
 
 
 @dataclass(frozen=True)
@@ -218,7 +220,7 @@ class _Aside:
             return
         odd = [name for name in dimensions if looks_like_statistic(name, self.arrow[name], self.beside)]
         why = self._why(odd[0]) if odd else "it has a number of its own in nearly every row, which others tell apart"
-        odd = odd or [name for name in dimensions if self._needless(name, dimensions)]
+        odd = odd or [name for name in dimensions if _needless(name, dimensions, self.arrow, self.beside)]
         if not odd:
             self._refuse_labels(dimensions)
             return
@@ -228,9 +230,9 @@ class _Aside:
         raise RequestError(
             f"column {odd[-1]!r} looks like a statistic ({why}), not like a dimension; say what it is in a "
             f"release (statistics=, --statistic '{odd[-1]}={kind}'), or name the columns that "
-            f"classify: without it (dimensions={rest}, --dimensions {','.join(rest)}), and it is left out and not "
-            f"judged, or with it (dimensions={list(dimensions)}, --dimensions {','.join(dimensions)}), and each of its "
-            "values is a category"
+            f"classify: without it (dimensions={rest}, --dimensions {','.join(rest)}), and it is not judged, which "
+            f"leaves a release incomplete, or with it (dimensions={list(dimensions)}, --dimensions "
+            f"{','.join(dimensions)}), and each of its values is a category"
         )
 
     def _refuse_labels(self, dimensions: Sequence[str]) -> None:
@@ -251,14 +253,6 @@ class _Aside:
     def _why(self, name: str) -> str:
         return "its name says so" if called_statistic(name) else "it has decimals or a % sign"
 
-    def _needless(self, name: str, dimensions: Sequence[str]) -> bool:
-        """Say whether a number differs from row to row, while the other columns tell the rows apart without it."""
-        rows, others = self.arrow.num_rows, [other for other in dimensions if other != name]
-        column = self.arrow[name]
-        if rows < 2 or not others or not numeric(column, self.beside):
-            return False
-        return 2 * pc.count_distinct(_plain(column), mode="all").as_py() > rows and self._tell_apart(others)
-
     def _tell_apart(self, names: Sequence[str]) -> bool:
         """Say whether some columns tell all rows apart."""
         return self._distinct(names) == len(self.arrow)
@@ -273,6 +267,33 @@ class _Aside:
             f"column {i + 1} has no name{shown}; name it, or leave it out (pandas: index=False), or say which columns "
             f"classify (dimensions=, --dimensions {rest})"
         )
+
+
+def statistics_among(
+    names: Sequence[str], dimensions: Sequence[str], arrow: pa.Table, beside: Sequence[str]
+) -> list[str]:
+    """Return the columns beside dimensions that look like statistics, or like figures of their own, not like codes.
+
+    >>> table = pa.table({"area": ["n", "s", "w"], "code": ["01", "02", "03"], "true": [2, 3, 9], "pct": [5, 5, 90]})
+    >>> statistics_among(["code", "true", "pct"], ["area"], table, MARKS)
+    ['true', 'pct']
+    """
+    return [
+        name
+        for name in names
+        if looks_like_statistic(name, arrow[name], beside)
+        or (_needless(name, dimensions, arrow, beside) and not UNNAMED.fullmatch(name) and not IDENTIFIES.search(name))
+    ]
+
+
+def _needless(name: str, dimensions: Sequence[str], arrow: pa.Table, beside: Sequence[str]) -> bool:
+    """Say whether a number differs from row to row, while the other columns tell the rows apart without it."""
+    others = [other for other in dimensions if other != name]
+    if arrow.num_rows < 2 or not others or not numeric(arrow[name], beside):
+        return False
+    rows = int(arrow.num_rows)
+    distinct = int(pc.count_distinct(_plain(arrow[name]), mode="all").as_py())
+    return 2 * distinct > rows and different_rows([arrow[other] for other in others]) == rows
 
 
 def _is_label_of(label: str, code: str) -> bool:

@@ -23,6 +23,8 @@ STORED = {
 """Where a workbook stores figures that no sheet shows as values."""
 HIDDEN_SHEET = re.compile(rb"<(?:\w+:)?sheet\s[^>]*\bstate=[\"'](?:very)?hidden", re.IGNORECASE)
 FORMULAS = re.compile(rb"<(?:\w+:)?f(?:\s[^>]*)?>([^<]+)</")
+NAMES = re.compile(rb"<(?:\w+:)?definedName\s[^>]*>([^<]+)</")
+PROPERTIES = re.compile(rb"<vt:(?:u?i[1248]|u?int|r[48]|decimal|cy)>")
 CELLS = re.compile(rb"\$?[A-Z]{1,3}\$?[0-9]+")
 """Cells in a formula; functions such as LOG10 look like them."""
 
@@ -55,10 +57,25 @@ def _extras(archive: zipfile.ZipFile) -> Iterator[str]:
         if any(map(place.match, names)):
             yield what
     for name in names:
-        if name == "xl/workbook.xml" and HIDDEN_SHEET.search(archive.read(name)):
-            yield "hidden sheets"
+        if name == "xl/workbook.xml":
+            book = archive.read(name)
+            if HIDDEN_SHEET.search(book):
+                yield "hidden sheets"
+            if any(map(_constant, NAMES.findall(book))):
+                yield "names for numbers or texts"
+        if name == "docProps/custom.xml" and PROPERTIES.search(archive.read(name)):
+            yield "document properties that are numbers"
         if name.startswith("xl/worksheets/") and any(map(_tells, FORMULAS.findall(archive.read(name)))):
             yield "formulas with numbers or texts in them, or with cells of other sheets"
+
+
+def _constant(named: bytes) -> bool:
+    """Say whether a name stands for something else than cells of the workbook.
+
+    >>> [_constant(one) for one in (b"'Table 1'!$A$1:$B$9", b"#REF!", b"12", b"{1,4,9}", b'"two"')]
+    [False, False, True, True, True]
+    """
+    return b"!" not in named or re.search(rb"[\[{\"]|&quot;", named) is not None
 
 
 def _tells(formula: bytes) -> bool:

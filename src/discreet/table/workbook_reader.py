@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,8 +17,8 @@ from discreet.table.kinds import Kind
 from discreet.table.roles import ENDS, PUBLISHED_AS
 from discreet.table.worksheet import Row
 
-TECHNICAL = "Technical notes"
-"""The sheet that says how the tables are read."""
+COVER, CONTENTS, TECHNICAL = "Cover", "Contents", "Technical notes"
+"""The sheets beside those of tables; the last one says how the tables are read."""
 Rows = Sequence[Row]
 
 
@@ -41,17 +41,23 @@ def workbook_tables(sheets: Mapping[str, Rows], file: Path) -> list[pa.Table]:
         if not isinstance(text, str) or not text.startswith("json ") or (number == 1) == (title in texts):
             raise _damaged(file, TECHNICAL)
         texts[title] = texts.get(title, "") + text.removeprefix("json ")
-    found = []
+    found, own = [], {COVER, CONTENTS, TECHNICAL}
     for title, text in texts.items():
         try:
             note = json.loads(text)
             place = note.pop("place")
             table = _table(sheets[place["sheet"]], place, note)
+            own.add(place["sheet"])
             found.append(table.replace_schema_metadata({b"discreet": json.dumps(note).encode()}))
         except (ValueError, KeyError, TypeError, AttributeError, IndexError, OverflowError, pa.ArrowException):
             raise _damaged(file, title) from None
     if not found:
         raise _damaged(file, TECHNICAL)
+    for title in (name for name, rows in sheets.items() if name not in own and any(map(any, rows))):
+        raise DataError(
+            f"{file}: sheet {title!r} was added to what discreet wrote, and is not judged; publish and name a workbook "
+            "without it, or audit the tables together, each in a file of its own"
+        )
     return found
 
 
@@ -74,6 +80,8 @@ def _table(rows: Rows, place: JsonObject, note: JsonObject) -> pa.Table:
     if heads[-1][:begin] != down:
         raise ValueError
     width = max(len(head) for head in heads)
+    if any(_number(cell) for cell in _outside(rows, first, place["lines"], width)):
+        raise ValueError
     tops = []
     for column in range(begin, width, step):
         texts = [head[column] if column < len(head) else "" for head in heads]
@@ -94,6 +102,16 @@ def _table(rows: Rows, place: JsonObject, note: JsonObject) -> pa.Table:
     if len(cells) != place["figures"]:
         raise ValueError
     return _columns(cells, [*down, *across], place, note)
+
+
+def _outside(rows: Rows, first: int, lines: int, width: int) -> Iterator[object]:
+    """Go through the cells of a sheet that are not its table's."""
+    for at, row in enumerate(rows):
+        yield from row[width:] if first <= at < first + lines else row
+
+
+def _number(cell: object) -> bool:
+    return isinstance(cell, int | float) and not isinstance(cell, bool)
 
 
 def _measure(item: object, place: Mapping[str, object]) -> int | None:

@@ -28,7 +28,7 @@ from discreet.table.arrow_files import plain_item
 from discreet.table.figures import Figures
 from discreet.table.kinds import SUPPRESSED
 from discreet.table.presentation import Presentation
-from discreet.table.workbook_reader import TECHNICAL
+from discreet.table.workbook_reader import CONTENTS, COVER, TECHNICAL
 
 if TYPE_CHECKING:
     from openpyxl.worksheet.worksheet import Worksheet
@@ -228,10 +228,10 @@ def workbook(
         WorkbookSheet(part, f"Table {number}", style, tuple(others)) for number, part in enumerate(parts, start=1)
     ]
     book = _Book(defuse)
-    book.add("Cover", _cover(sheets, notes, style), bold=(1,))
+    book.add(COVER, _cover(sheets, notes, style), bold=(1,))
     contents: Lines = [["Contents"], ["Sheet", "Table", "Figures"]]
     contents += [[one.title, _name(one, sheets), len(one.part)] for one in sheets]
-    book.add("Contents", contents, bold=(1, 2))
+    book.add(CONTENTS, contents, bold=(1, 2))
     told: Lines = []
     for sheet, note in zip(sheets, notes, strict=True):
         lines = sheet.lines()

@@ -93,7 +93,8 @@ class ControlledRounding(Rounding):
         if found.radius:
             beyond = int(np.count_nonzero(away >= base))
             notes = (f"{reason}: {beyond:,} figures move by a base or more, by {largest} at most. All sums hold.",)
-            kind = Perturbed(bound=largest)
+            # In whole bases: that some figure moved exactly so far would be a figure about the original.
+            kind = Perturbed(bound=(largest // base + 1) * base - 1)
         elif not found.proved:
             notes = (f"A nearer rounding may exist: the distance is within {gap:.2%} of a bound.",)
         exact = {"zero_restricted": found.radius == 0, "radius": found.radius}
