@@ -304,7 +304,7 @@ STRAY: dict[str, tuple[list[str], str]] = {
     "rows of a table as records": (["--by", "area"], "column 'count' looks like the counts of a table"),
     "a hierarchy that is not a file": (["--hierarchy", "area"], "--hierarchy is 'area'; give it as region=nuts.hrc"),
     "a hierarchy of nothing": (["--hierarchy", "aera=NUTS"], "the table has no dimension 'aera'; did you mean 'area'?"),
-    "a total of no kind": (["--margins", "ignore"], "margins is 'ignore'; it is 'check' or 'recompute'"),
+    "a total of no kind": (["--margins", "ignore"], "margins is 'ignore'; give 'check' or 'recompute'"),
 }
 
 

@@ -124,7 +124,9 @@ def run(
     draw: options.Draw,
     workers: options.Workers = None,
     json: options.Json = False,
-    output: Annotated[Path | None, option("Where to write; by default the plan's own folder.", metavar="FOLDER")] = None,
+    output: Annotated[
+        Path | None, option("Where to write; by default the plan's own folder.", metavar="FOLDER")
+    ] = None,
 ) -> None:
     """Run a plan: tabulate once, protect each cluster in one problem, audit, and write tables, record and report.
 
