@@ -242,6 +242,11 @@ from discreet.cli import app, old_names
 from discreet.decide.protections import make_method
 from discreet.measures import risk
 
+class Slow:
+    def __del__(self):
+        # Taking the interpreter down stops all threads but this one.
+        time.sleep(3600)
+
 def busy(*_, **__):
     # Compiled code without the interpreter lock that takes hours.
     def work(_):
@@ -252,6 +257,9 @@ def busy(*_, **__):
     while MODE == "callback":
         # An exception in a callback of a library goes no further.
         ctypes.CFUNCTYPE(None)(lambda: time.sleep(3600))()
+    if MODE == "teardown":
+        sys.slow = Slow()
+        time.sleep(3600)
     with ThreadPoolExecutor(2) as pool:
         list(pool.map(work, range(4)))
 
@@ -260,7 +268,7 @@ app.main()
 """
 
 
-@pytest.mark.parametrize("where", ["main", "threads", "callback"])
+@pytest.mark.parametrize("where", ["main", "threads", "callback", "teardown"])
 def test_ctrl_c_ends_compiled_code(where: str) -> None:
     """Waiting for the work would take hours."""
     command = [sys.executable, "-c", BUSY, "risk", "--example", "sex", where]
