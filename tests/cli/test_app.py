@@ -243,9 +243,9 @@ from discreet.decide.protections import make_method
 from discreet.measures import risk
 
 class Slow:
-    def __del__(self):
+    def __del__(self, wait=time.sleep):
         # Taking the interpreter down stops all threads but this one.
-        time.sleep(3600)
+        wait(3600)
 
 def busy(*_, **__):
     # Compiled code without the interpreter lock that takes hours.
