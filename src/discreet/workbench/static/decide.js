@@ -32,7 +32,7 @@ export async function decide(screen, { still }) {
     el("label", { for: "statistics" }, el("span", {}, "statistics beside the figures"), el("textarea", { id: "statistics", rows: 2, spellcheck: false, placeholder: "pct=percentage, over=sex", value: chosen.statistic || "", on: { change: (e) => set({ statistic: e.target.value }) } }), el("span", { class: "help" }, only || chosen.mode === "release" ? "What columns of statistics in the release are, a line each." : "Each is computed from the released figures, where these are shown; a line each.")),
     el("button", { type: "button", class: "primary", id: "assess", on: { click: () => { change({ jobs: { ...state.jobs, decide: null } }); reach(chosen, result, still); } } }, "Reach a verdict")), sessionPanel()), result));
   if (state.verdict) await reach(chosen, result, still);
-  else { fill(result, el("p", { class: "quiet" }, "No verdict yet.")); showCommand(`discreet ${only ? "audit" : "assess"} ${state.table}`); }
+  else { fill(result, el("p", { class: "quiet" }, "No verdict yet: the button on the left applies the policy, and shows here whether the table may be published, and why.")); showCommand(`discreet ${only ? "audit" : "assess"} ${state.table}`); }
 }
 
 function sessionPanel() {
