@@ -37,7 +37,7 @@ export async function decide(screen, { still }) {
 
 function sessionPanel() {
   const picker = el("input", { type: "file", id: "saved", accept: ".discreet", "aria-label": "Open a saved session", on: { change: async (e) => { try { const opened = await send(`sessions/${session}/archive`, e.target.files[0]); adopt(opened.state); bench.files = opened.files; await render(); toast("session opened"); } catch (error) { e.target.after(failure(error)); } } } });
-  return el("section", { class: "panel" }, el("h2", {}, "This session"), el("p", { class: "small quiet" }, "A saved session holds the original and is as confidential. discreet workbench FILE --replay runs its commands again."), el("p", {}, el("a", { class: "button", id: "save", href: `api/sessions/${session}/archive`, download: "session.discreet" }, "Save it")), el("label", { for: "saved" }, el("span", {}, "open a saved one"), picker, el("span", { class: "help" }, "A .discreet file. Signatures of one that was changed outside the workbench do not stand.")));
+  return el("section", { class: "panel" }, el("h2", {}, "This session"), el("p", { class: "small quiet" }, "A saved session holds the original and is as confidential. ", el("code", { class: "whole" }, "discreet workbench FILE --replay"), " runs its commands again."), el("p", {}, el("a", { class: "button", id: "save", href: `api/sessions/${session}/archive`, download: "session.discreet" }, "Save it")), el("label", { for: "saved" }, el("span", {}, "open a saved one"), picker, el("span", { class: "help" }, "A .discreet file. Signatures of one that was changed outside the workbench do not stand.")));
 }
 
 let turn = 0;
