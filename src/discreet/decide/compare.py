@@ -113,7 +113,9 @@ class Comparison(Recorded):
 
     def _sentence(self) -> str:
         fit = sum(not point.faults for point in self.points)
-        head = f"{many(len(self.points) - 1, 'protection')} compared; {fit:,} {'meets' if fit == 1 else 'meet'} the policy"
+        head = (
+            f"{many(len(self.points) - 1, 'protection')} compared; {fit:,} {'meets' if fit == 1 else 'meet'} the policy"
+        )
         head = f"{head} {self.policy.name!r}."
         if self.recommended is None:
             none = (
