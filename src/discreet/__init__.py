@@ -5,6 +5,7 @@ The short names below are the whole front door; what they need is imported when 
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -100,7 +101,9 @@ def __getattr__(name: str) -> object:
     if name not in _HOME:
         room = next((room for room in ("rules", "protect") if name in import_module(f"discreet.{room}").__all__), None)
         raise AttributeError(
-            f"module 'discreet' has no attribute {name!r}" + (f"; it is discreet.{room}.{name}" if room else "")
+            f"module 'discreet' has no attribute {name!r}" + (f"; it is discreet.{room}.{name}" if room else ""),
+            name=name,
+            obj=sys.modules[__name__],
         )
     home = _HOME[name]
     value = import_module(f"discreet.{name}") if home == "discreet" else getattr(import_module(home), name)

@@ -112,7 +112,7 @@ def test_replay_says_what_differs(folder: Path) -> None:
         (["religion.csv", "--mark", "c"], "name it"),
         (["religion.csv", "-o", "religion.csv"], "is the table that is read"),
         (["religion.csv", "--record", "nowhere/r.json"], "name a file in a folder that exists"),
-        (["religion.csv", "--example", "sex"], "name one table"),
+        (["religion.csv", "--example", "sex"], "a table is given, and the bundled one 'sex' too"),
         ([], "name one table"),
         (["religion.csv", "--edition", "publik"], "did you mean 'public'"),
         (["religion.csv", "--edition", "public"], "name a report (--report), or add --json"),

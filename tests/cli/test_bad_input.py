@@ -133,7 +133,7 @@ def test_files_that_are_not_there(folder: Path) -> None:
     assert reason("risk", "F.csv", "--impossible", "zeros.csv").startswith("zeros.csv does not exist")
     assert reason("risk", f"{'x' * 300}.csv").endswith("does not exist; check the name and the folder")
     assert reason("risk") == "name one table: a CSV or Parquet file, or a bundled one (--example religion)"
-    assert reason("risk", "F.csv", "--example", "sex").startswith("name one table:")
+    assert reason("risk", "F.csv", "--example", "sex").startswith("a table is given, and the bundled one 'sex' too")
     assert reason("risk", "--example", "religoin").startswith(
         "there is no bundled table 'religoin'; did you mean 'religion'?"
     )
@@ -190,9 +190,9 @@ def test_people_in_impossible_cells(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        ("0.2,0.8,0.1", "weights [0.2, 0.8, 0.1] sum to 1.1, not to 1; scale them"),
-        ("-0.1,1.0,0.1", "weights are [-0.1, 1.0, 0.1]; every one must be 0 or more"),
-        ("nan,0.5,0.5", "weights are [nan, 0.5, 0.5]; every one must be 0 or more"),
+        ("0.2,0.8,0.1", "the weights 0.2, 0.8 and 0.1 sum to 1.1, not to 1; scale them"),
+        ("-0.1,1.0,0.1", "the weights are -0.1, 1 and 0.1; every one must be 0 or more"),
+        ("nan,0.5,0.5", "the weights are nan, 0.5 and 0.5; every one must be 0 or more"),
         ("a,b,c", "--weights is 'a,b,c'; give three numbers with commas, as 0.1,0.8,0.1"),
         ("0.5,0.5", "--weights is '0.5,0.5': 2 of them; give three, as 0.1,0.8,0.1"),
         ("", "--weights is ''; give three numbers with commas, as 0.1,0.8,0.1"),
@@ -207,23 +207,23 @@ def test_weights(weights: str, message: str, folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--form", "2016"], "form is '2016'; R2 has the forms '2015' (default) and '2014'"),
+        (["--form", "2016"], "--form is '2016'; R2 has the forms '2015' (default) and '2014'"),
         (["--slices", "aera"], "the table has no dimension 'aera'; did you mean 'area'?"),
         (["--dimensions", "aera"], "F.csv: there is no dimension column 'aera'; did you mean 'area'?"),
         (["--count", "people"], "F.csv: there is no column 'people' of counts"),
-        (["--layout", "tall"], "F.csv: layout is 'tall'; it is 'auto', 'long' or 'wide'"),
-        (["--margins", "ignore"], "F.csv: margins is 'ignore'; it is 'check' or 'recompute'"),
+        (["--layout", "tall"], "F.csv: --layout is 'tall'; give 'auto', 'long' or 'wide'"),
+        (["--margins", "ignore"], "F.csv: --margins is 'ignore'; give 'check' or 'recompute'"),
         (["--encoding", "utf-99"], "encoding 'utf-99' is not known; for example utf-8, latin-1, cp1252"),
-        (["--delimiter", "||"], "delimiter is '||'; it is one character"),
+        (["--delimiter", "||"], "--delimiter is '||'; it is one character"),
         (["--method", "rounding"], "there is no protection 'rounding'; did you mean 'random-rounding'?"),
         (["--method", "random-rounding", "--released", "F.csv"], "give either --released (one release) or --method"),
-        (["--method", "random-rounding", "--base", "1"], "base is 1; round to an integer of 2 or more"),
-        (["--method", "random-rounding", "--draws", "1"], "draws is 1; a Monte Carlo error needs 2 or more"),
-        (["--method", "random-rounding", "--draws", "0"], "draws is 0; a Monte Carlo error needs 2 or more"),
-        (["--method", "random-rounding", "--precision", "0"], "precision is 0.0; give a Monte Carlo error above 0"),
-        (["--method", "random-rounding", "--precision", "nan"], "precision is nan; give a Monte Carlo error above 0"),
+        (["--method", "random-rounding", "--base", "1"], "--base is 1; round to an integer of 2 or more"),
+        (["--method", "random-rounding", "--draws", "1"], "--draws is 1; a Monte Carlo error needs 2 or more"),
+        (["--method", "random-rounding", "--draws", "0"], "--draws is 0; a Monte Carlo error needs 2 or more"),
+        (["--method", "random-rounding", "--precision", "0"], "--precision is 0.0; give a Monte Carlo error above 0"),
+        (["--method", "random-rounding", "--precision", "nan"], "--precision is nan; give a Monte Carlo error above 0"),
         (["--method", "random-rounding", "--exact", "--precision", "0.1"], "an exact value has no Monte Carlo error"),
-        (["--method", "random-rounding", "--aggregate", "sum"], "aggregate is 'sum'; it is 'measure' or 'transition'"),
+        (["--method", "random-rounding", "--aggregate", "sum"], "--aggregate is 'sum'; give 'measure' or 'transition'"),
         (
             ["--method", "random-rounding", "--sample-size", "3"],
             "random-rounding has no parameter 'n'; there are: 'base', 'margins', 'additive'",

@@ -97,10 +97,11 @@ def test_people_are_those_of_the_table(tmp_path: Path) -> None:
 )
 def test_one_thing_is_named(command: str, tmp_path: Path) -> None:
     needed = ["--by", "sex", "-o", str(tmp_path / "t.csv")] if command == "tabulate" else []
-    for more in ([], ["nothing.csv", "--example", "sex"]):
+    both = "a file is given, and the bundled table 'sex' too (--example); leave out one"
+    for more, told in (([], "or a bundled table with --example religion"), (["nothing.csv", "--example", "sex"], both)):
         done = run(*command.split(), *needed, *more)
         assert done.code == 2
-        assert "or a bundled table with --example religion" in done.err
+        assert told in done.err
 
 
 def test_messages_about_a_bundled_table_leave_its_temporary_folder_out() -> None:

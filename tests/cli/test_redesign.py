@@ -71,7 +71,7 @@ def test_advised_by_rules_and_by_risk(folder: Path) -> None:
         (["--merge", "activity:5,6=5+6", "--rule", "threshold=3"], "say what to merge"),
         (["--rule", "threshold=3", "--max-r1", 0.1], "two goals"),
         (["--max-r1", 0.1, "--max-violations", 1], "counts what rules find"),
-        (["--merge", "activity=5"], "'activity=5' is not DIMENSION:CATEGORY=PART+PART"),
+        (["--merge", "activity=5"], "'activity=5' does not say what to merge; give DIMENSION:GROUP=PART+PART"),
         (["--merge", "activity:x=5+9"], "no category '9'"),
         (["--level", "activity=one"], "a level is an integer"),
         (["--level", "activity=1"], "no hierarchy"),

@@ -41,6 +41,6 @@ def test_what_is_refused(counts: Path) -> None:
         return refused(run("protect", "simulation", counts, *more))
 
     assert "dimension 'age' is in no released margin" in reason("--keep", "area,sex")
-    assert "law is 'even'" in reason("--table-law", "even")
+    assert "--table-law is 'even'" in reason("--table-law", "even")
     assert "either margins one by one" in reason("--keep", "area,sex", "--keep-all", 1)
     assert "no dimension 'aera'; did you mean 'area'" in reason("--keep", "aera,sex,age")

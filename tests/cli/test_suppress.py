@@ -118,10 +118,10 @@ def test_nothing_is_written_when_it_is_refused(file: Path, tmp_path: Path) -> No
         ((), "nothing says which cells are sensitive"),
         (("--rule", "treshold=3"), "did you mean 'threshold'"),
         (("--rule", "threshold=three"), "--rule is 'threshold=three'"),
-        (("--rule", "threshold=3", "--search", "best"), "method is 'best'"),
+        (("--rule", "threshold=3", "--search", "best"), "--search is 'best'; give 'fast' or 'optimal'"),
         (("--rule", "threshold=3", "--protection-levels", "a"), "--protection-levels is 'a'"),
         (("--rule", "threshold=3", "--cost", "weight"), "there is no cost 'weight'"),
-        (("--rule", "threshold=3", "--as", "dots"), "form is 'dots'"),
+        (("--rule", "threshold=3", "--as", "dots"), "--as is 'dots'"),
         (("--rule", "p=10"), "the table has counts only"),
     ],
 )

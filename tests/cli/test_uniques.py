@@ -114,7 +114,7 @@ def test_bad_requests_are_refused(options: tuple[object, ...], reason: str, tabl
     ("options", "reason"),
     [
         (("-N", 100, "--at-most", 0.1), "--cells"),
-        (("-N", 100, "--cells", 5, "--at-most", 0), "the bound is 0"),
+        (("-N", 100, "--cells", 5, "--at-most", 0), "--at-most is 0"),
         (("-N", 100, "--cells", 5, "--at-most", 2), "at most 1"),
         (("-N", 0, "--cells", 5, "--at-most", 0.1), "the population is 0"),
         (("-N", 100, "--cells", 5, "--at-most", 0.1, "--criterion", "r1"), "'q' or 'tau'"),

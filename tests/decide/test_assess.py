@@ -498,5 +498,5 @@ def test_a_table_withheld_for_being_protected_names_the_policy_that_lets_it_pass
 
 def test_a_misspelt_argument_is_suggested() -> None:
     misspelt: dict[str, Any] = {"polcy": "census"}
-    with pytest.raises(dc.RequestError, match="there is no option 'polcy'; did you mean 'policy'"):
+    with pytest.raises(dc.RequestError, match="there is no argument 'polcy'; did you mean 'policy'"):
         dc.assess(dc.datasets.religion(), **misspelt)

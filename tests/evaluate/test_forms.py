@@ -80,5 +80,5 @@ def test_figures_without_an_end_stay_marked() -> None:
 
 
 def test_an_unknown_form_is_refused() -> None:
-    with pytest.raises(RequestError, match="form is 'guesses'; it is 'marks', 'intervals', 'synthetic'"):
+    with pytest.raises(RequestError, match="form is 'guesses'; give 'marks', 'intervals' or 'synthetic'"):
         dc.suppress(linked(), Threshold(3), form="guesses")  # type: ignore[arg-type]

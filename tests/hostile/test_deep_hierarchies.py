@@ -23,7 +23,10 @@ def deep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("deep")
 @pytest.mark.parametrize(
     "protection",
-    [("hide-and-round", "--hide-up-to", 3), pytest.param(("suppress", "--rule", "threshold=3"), marks=pytest.mark.long)],
+    [
+        ("hide-and-round", "--hide-up-to", 3),
+        pytest.param(("suppress", "--rule", "threshold=3"), marks=pytest.mark.long),
+    ],
     ids=["hide-and-round", "suppress"],
 )
 def test_a_thousand_levels(protection: tuple[object, ...]) -> None:

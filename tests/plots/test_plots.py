@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 
 from discreet.core.errors import RequestError
 from discreet.plots import plot_size_curve
-from discreet.plots.figure import save
+from discreet.plots.figure import TERM_COLOURS, save
 from discreet.uniques.sample_size import plan_size
 
 
@@ -35,3 +36,11 @@ def test_other_formats_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=r"end the name in .svg or .png"):
         save(figure, tmp_path / "a.gif")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("sheet", ["report/templates/style.css", "workbench/static/style.css"])
+def test_terms_have_the_same_colours_everywhere(sheet: str) -> None:
+    text = files("discreet").joinpath(sheet).read_text(encoding="utf-8")
+    for name, colour in TERM_COLOURS.items():
+        assert f"--{name}: {colour};" in text
+        assert f"var(--{name})" in text

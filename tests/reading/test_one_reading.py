@@ -304,7 +304,7 @@ STRAY: dict[str, tuple[list[str], str]] = {
     "rows of a table as records": (["--by", "area"], "column 'count' looks like the counts of a table"),
     "a hierarchy that is not a file": (["--hierarchy", "area"], "--hierarchy is 'area'; give it as region=nuts.hrc"),
     "a hierarchy of nothing": (["--hierarchy", "aera=NUTS"], "the table has no dimension 'aera'; did you mean 'area'?"),
-    "a total of no kind": (["--margins", "ignore"], "margins is 'ignore'; it is 'check' or 'recompute'"),
+    "a total of no kind": (["--margins", "ignore"], "margins is 'ignore'; give 'check' or 'recompute'"),
 }
 
 
@@ -498,7 +498,7 @@ def test_options_of_the_front_door_are_the_attributes_of_a_reading() -> None:
     [(dc.estimate, "time_limit"), (dc.population_uniques, "time_limit"), (dc.assess, "tries"), (dc.compare, "worker")],
 )
 def test_an_option_of_other_functions_is_refused(function: Callable[..., object], option: str) -> None:
-    with pytest.raises(dc.RequestError, match=f"there is no option '{option}'"):
+    with pytest.raises(dc.RequestError, match=f"there is no argument '{option}'"):
         function(dc.datasets.sex(), *([10_000] if "time" in option else []), **{option: 5})
 
 

@@ -187,7 +187,7 @@ def test_functions_take_what_the_command_line_takes() -> None:
         ("treshold=3", {}, "^rules is 'treshold=3': there is no rule 'treshold'; did you mean 'threshold'"),
         ("group=0", {}, "are found by discreet rules"),
         ((), {"threshold": 3}, "threshold is a rule, not an option; give it as a text, rules='threshold=3'"),
-        ("threshold=3", {"methd": "fast"}, "there is no option 'methd'; did you mean 'method'"),
+        ("threshold=3", {"methd": "fast"}, "there is no argument 'methd'; did you mean 'method'"),
     ],
 )
 def test_functions_say_what_they_take(given: Any, named: dict[str, Any], reason: str) -> None:

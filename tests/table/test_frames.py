@@ -223,9 +223,9 @@ def test_what_is_not_a_frame() -> None:
 
 
 def test_options_that_do_not_exist() -> None:
-    with pytest.raises(RequestError, match="layout is 'tall'; it is 'auto', 'long' or 'wide'"):
+    with pytest.raises(RequestError, match="layout is 'tall'; give 'auto', 'long' or 'wide'"):
         Table.from_frame(LONG, layout="tall")  # type: ignore[arg-type]
-    with pytest.raises(RequestError, match="margins is 'ignore'; it is 'check' or 'recompute'"):
+    with pytest.raises(RequestError, match="margins is 'ignore'; give 'check' or 'recompute'"):
         Table.from_frame(LONG, margins="ignore")  # type: ignore[arg-type]
 
 

@@ -209,9 +209,9 @@ def test_wide_layout_refuses_what_it_cannot_say() -> None:
 
 def test_unknown_layouts_and_backends() -> None:
     table = datasets.sex()
-    with pytest.raises(RequestError, match="layout is 'tall'; it is 'long' or 'wide'"):
+    with pytest.raises(RequestError, match="layout is 'tall'; give 'long' or 'wide'"):
         table.to_frame(layout="tall")  # type: ignore[arg-type]
-    with pytest.raises(RequestError, match="backend is 'duckdb'; it is 'pandas', 'polars' or 'pyarrow'"):
+    with pytest.raises(RequestError, match="backend is 'duckdb'; give 'pandas', 'polars' or 'pyarrow'"):
         table.to_frame("duckdb")  # type: ignore[arg-type]
 
 

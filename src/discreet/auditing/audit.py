@@ -25,7 +25,7 @@ from discreet.auditing.terms import AuditOptions, Terms
 from discreet.core.clock import Clock
 from discreet.core.errors import DataError, InfeasibleError, RequestError, require
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
-from discreet.core.text import listed
+from discreet.core.text import choices, listed
 from discreet.feasible.candidates import Candidates, Fitting, fitting
 from discreet.feasible.implied_statistics import without_implied
 from discreet.feasible.respondent_groups import unjudged, with_respondents
@@ -424,7 +424,7 @@ def _tables_of(
 ) -> tuple[tuple[Tabulation, ...], str]:
     """Return the tabulations whose respondents are tried, and a note on those who are not."""
     if insiders not in INSIDERS:
-        raise RequestError(f"insiders is {insiders!r}; it is {', '.join(map(repr, INSIDERS))}")
+        raise RequestError(f"insiders is {insiders!r}; give {choices(INSIDERS)}")
     if insiders == "none" and contributions is not None:
         raise RequestError("contributions are given, but insiders are 'none'; leave out one of them")
     if isinstance(contributions, Contributions):

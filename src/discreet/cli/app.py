@@ -151,7 +151,9 @@ def _answer(given: list[str]) -> None:
 
         _fail(usage_text(error, given), 2)
     except DiscreetError as error:
-        _fail(str(error), 2)
+        from discreet.cli.usage_errors import about_options
+
+        _fail(about_options(str(error), given), 2)
     except MemoryError:
         _fail("the work does not fit into memory; ask for fewer draws, a margin, or a smaller table", 2)
     except OverflowError as error:

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 def one_of(given: object, example: str | None, what: str) -> None:
     """Refuse a command that is given both a file and a bundled table, or neither."""
-    if bool(given) == (example is not None):
+    if given and example is not None:
+        raise RequestError(f"a file is given, and the bundled table {example!r} too (--example); leave out one")
+    if not given and example is None:
         raise RequestError(f"name {what}, or a bundled table with --example religion")
 
 

@@ -67,7 +67,9 @@ def folded(line: str, width: int = 76) -> str:
     if len(line) <= width:
         return f"  {line}"
     # An option stays with its value, and a quoted text in one piece.
-    words = re.findall(r"-{1,2}[a-zA-Z][-a-z]*(?: (?!-)(?:'[^']*'|\"[^\"]*\"|\S+))?|(?:'[^']*'|\"[^\"]*\"|\S)+", line)
+    words = re.findall(
+        r"-{1,2}[a-zA-Z][-a-z0-9]*(?: (?!-)(?:'[^']*'|\"[^\"]*\"|\S+))?|(?:'[^']*'|\"[^\"]*\"|\S)+", line
+    )
     lines = [words[0]]
     for word in words[1:]:
         if len(lines[-1]) + len(word) + (3 if len(lines) == 1 else 7) > width:

@@ -2,8 +2,9 @@
 
 Python raises KeyboardInterrupt between two steps of its main thread. A kernel or a solver is one step, which can take
 minutes, and so is waiting for threads that run one. So a thread of its own hears of the signal at once, leaves the main
-thread a quarter of a second to end by itself, and ends the process if it has not. Nothing is lost by that: files are
-written whole or not at all, and what a comparison has finished is in its folder.
+thread a quarter of a second to end by itself, and ends the process if it has not. A main thread that has said so ends
+the process itself. Nothing is lost by that: files are written whole or not at all, and what a comparison has finished
+is in its folder.
 """
 
 from __future__ import annotations
@@ -40,6 +41,12 @@ def interruptible() -> Iterator[None]:
     threading.Thread(target=_listen, args=(ear, said), daemon=True).start()
     try:
         yield
+    except SystemExit as stop:
+        if stop.code == INTERRUPTED:
+            # Taking down what a large table left in memory can take seconds, in which no other thread runs.
+            said.set()
+            _end(quietly=True)
+        raise
     finally:
         said.set()
         sys.unraisablehook = hook

@@ -33,6 +33,8 @@ RENAMED = {
     "uniques sizes": {"--people": "--sample-size", "--level": "--credible", **SIZE},
 }
 """The present name of an option by its command and former name."""
+ARGUMENTS = {("protect suppress", "form"): "--as"}
+"""Options that give an argument of Python, and were never called so."""
 
 
 def named_now(command: str, option: str) -> str | None:
@@ -42,6 +44,16 @@ def named_now(command: str, option: str) -> str | None:
     ('--search', None)
     """
     return RENAMED.get(command.removeprefix("discreet ").strip(), {}).get(option)
+
+
+def option_for(command: str, argument: str) -> str:
+    """Return which option of a command gives an argument of Python: most are called as options once were.
+
+    >>> option_for("protect suppress", "form"), option_for("protect hide-and-round", "limit")
+    ('--as', '--hide-up-to')
+    """
+    flag = f"--{argument.replace('_', '-')}"
+    return ARGUMENTS.get((command, argument)) or RENAMED.get(command, {}).get(flag, flag)
 
 
 def present(arguments: Sequence[str]) -> list[str]:

@@ -44,9 +44,10 @@ HeadOf = Annotated[Path | None, in_output("A ledger: the head of its chain is ke
 Report = Annotated[Path | None, in_output("Write a report: .html, .md, .json or .pdf.")]
 KeepFormulas = Annotated[bool, in_output("Keep labels that a spreadsheet would run as formulas as they are.")]
 Top = Annotated[int, in_output("How many of the worst slices to show.", min=0)]
-Seed = Annotated[
+Seed = Annotated[int | None, in_output("Repeats the same draws; by default they are new each time.", min=0)]
+ReleaseSeed = Annotated[
     int | None,
-    in_output("Repeats the same draws. For a release it is secret and has 96 bits or more; drawn by default.", min=0),
+    in_output("Repeats the same release: secret, of 96 bits or more; drawn and kept in the record by default.", min=0),
 ]
 Trial = Annotated[bool, in_output("For trying out, never for publication: allows a short seed, and marks the output.")]
 in_published = panel("How the figures were published")
@@ -71,7 +72,7 @@ def head_of(ledger: Path | None) -> str:
 class Draw:
     """What random methods take."""
 
-    seed: Seed = None
+    seed: ReleaseSeed = None
     trial: Trial = False
 
     def taken(self) -> int:

@@ -106,7 +106,7 @@ def run(
     file: Annotated[Path | None, argument("The plan: a .toml file, or a folder of finished tables.", "PLAN")] = None,
     example: options.ExampleRecords = None,
     previous: Annotated[
-        Path | None, option("The folder of the last run; its pattern is kept where that is safe.")
+        Path | None, option("The last run; its pattern is kept where that is safe.", metavar="FOLDER")
     ] = None,
     publish: Annotated[bool, option("Enter what is published into the ledger that the plan names.")] = False,
     key: Annotated[
@@ -124,7 +124,9 @@ def run(
     draw: options.Draw,
     workers: options.Workers = None,
     json: options.Json = False,
-    output: Annotated[Path | None, option("The folder to write to; by default the plan's own.")] = None,
+    output: Annotated[
+        Path | None, option("Where to write; by default the plan's own folder.", metavar="FOLDER")
+    ] = None,
 ) -> None:
     """Run a plan: tabulate once, protect each cluster in one problem, audit, and write tables, record and report.
 

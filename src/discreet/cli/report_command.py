@@ -24,7 +24,7 @@ def report(
     author: options.Author = "",
     date: options.ReportDate = "",
     head_of: options.HeadOf = None,
-    pictures: Annotated[Path | None, in_output("A folder for every plot as a picture.")] = None,
+    pictures: Annotated[Path | None, in_output("A folder for every plot as a picture.", metavar="FOLDER")] = None,
     format: Annotated[str, in_output("Format of the pictures: svg or png.", "--picture-format")] = "svg",
     json: options.Json = False,
 ) -> None:

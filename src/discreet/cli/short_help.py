@@ -29,13 +29,15 @@ def shorten(command: Command) -> None:
     if len(seldom) < FEW:
         return
     whole = command.format_help
+    told = f"{len(seldom)} more options, for unusual files and needs: [bold]{WHOLE}[/bold]"
 
     def short(context: Context, formatter: object) -> None:
-        with _hidden([] if WHOLE in context.find_root().obj.arguments else seldom):
+        everything = WHOLE in context.find_root().obj.arguments
+        command.epilog = None if everything else told
+        with _hidden([] if everything else seldom):
             whole(context, formatter)
 
     command.format_help = short
-    command.epilog = f"{len(seldom)} more options, for unusual files and needs: [bold]{WHOLE}[/bold]"
 
 
 def with_help(given: list[str]) -> list[str]:

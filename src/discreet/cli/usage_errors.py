@@ -5,13 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from discreet.cli.old_names import named_now
+from discreet.cli.old_names import named_now, option_for
 from discreet.cli.option_kinds import range_text
 from discreet.cli.typer_types import Context, Parameter, UsageError
 from discreet.core.errors import nearest
 
 NUMBERS = {"int": "an integer", "float": "a number"}
 SAMPLES = {"--example": "religion"}
+IN_POLICY = "rules and limits come from a policy, which --policy names: a profile, or a .toml file of your own"
+ELSEWHERE = {
+    (command, option): IN_POLICY
+    for command in ("assess", "compare")
+    for option in ("--rule", "--rules", "--threshold", "--max-dr", "--p", "--dominance")
+}
+"""What people look for in a command that takes it from elsewhere."""
 
 
 def usage_text(error: UsageError, given: Sequence[str]) -> str:
@@ -34,6 +41,23 @@ def usage_text(error: UsageError, given: Sequence[str]) -> str:
     return f"{told} See {path} --help" if told.endswith("?") else f"{told}; see {path} --help"
 
 
+def about_options(told: str, given: Sequence[str]) -> str:
+    """Return a complaint about an argument of Python as one about the option that was given for it.
+
+    >>> about_options("limit is 0; hide 1 or more", ["protect", "hide-and-round", "t.csv", "--hide-up-to", "0"])
+    '--hide-up-to is 0; hide 1 or more'
+    >>> about_options("t.csv: count is 'x'; correct it", ["risk", "t.csv"])
+    "t.csv: count is 'x'; correct it"
+    """
+    typed = {word.partition("=")[0] for word in given}
+    for size in (2, 1):
+        for argument in re.findall(r"^(?:\S+: )?(?:the )?([a-z_]+) is ", told):
+            flag = option_for(" ".join(given[:size]), argument)
+            if flag in typed:
+                return re.sub(rf"^((?:\S+: )?)(?:the )?{argument} is ", rf"\g<1>{flag} is ", told)
+    return told
+
+
 def _path(given: Sequence[str]) -> str:
     """Return the command that was meant, where the complaint does not say."""
     words = [word for word in given[:1] if re.fullmatch(r"[a-z][a-z-]*", word)]
@@ -48,6 +72,8 @@ def _about_option(option: str, where: Context, told: str) -> str:
         return told
     if where is not None and (present := named_now(where.command_path, option)) is not None:
         return f"{option} is called {present} now"
+    if where is not None and (where.command_path.removeprefix("discreet "), option) in ELSEWHERE:
+        return f"there is no option {option}; {ELSEWHERE[where.command_path.removeprefix('discreet '), option]}"
     listed = where.command.params if where is not None else ()
     known = [name for one in listed if not getattr(one, "hidden", False) for name in getattr(one, "opts", ())]
     return f"there is no option {option}{_meant(option, [name for name in known if name.startswith('--')])}"

@@ -12,7 +12,7 @@ from discreet.cli import bundled, options
 from discreet.cli.compose import argument, command, option
 from discreet.core.errors import RequestError
 
-CLOSE = "Ctrl+C closes the workbench."
+CLOSE = "Ctrl-C closes the workbench."
 
 
 @command
@@ -30,11 +30,11 @@ def workbench(
 ) -> None:
     """Open the workbench: see the risk, try a protection, sign the release, in the browser.
 
-    It listens on this machine only, and leaves nothing behind when it is closed (Ctrl+C).
+    It listens on this machine only, and leaves nothing behind when it is closed (Ctrl-C).
 
     Examples:
         discreet workbench  # open the page, then a file or a bundled example in it
-        discreet workbench table.csv --ledger office.ledger  # a table, and the ledger of what is published
+        discreet workbench table.csv --ledger office.sqlite  # a table, and the ledger of what is published
         discreet workbench --example religion  # a bundled table is open at once
         discreet workbench review.discreet  # a saved session
         discreet workbench review.discreet --replay  # run its commands again and compare the results

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from discreet.core.json_types import Json
@@ -128,8 +128,15 @@ def settings_text(settings: Mapping[str, object]) -> str:
     'recoding age: 2 and 3 into 2,3'
     >>> settings_text({"steps": [{"name": "table-swapping", "rate": 0.1}, {"name": "random-rounding", "base": 3}]})
     'steps table-swapping (rate 0.1) then random-rounding (base 3)'
+    >>> settings_text({"method": "fast", "cost": "value", "form": "marks"})
+    'search fast, cost value, hidden figures as marks'
     """
-    return ", ".join(filter(None, (_setting(name.replace("_", " "), value) for name, value in settings.items())))
+    return ", ".join(filter(None, (_setting(setting_name(name), value) for name, value in settings.items())))
+
+
+def setting_name(name: str) -> str:
+    """Return what people call a setting: some are called otherwise in Python."""
+    return {"method": "search", "form": "hidden figures as"}.get(name, name.replace("_", " "))
 
 
 def _setting(name: str, value: object) -> str:
@@ -175,6 +182,16 @@ def listed(items: Sequence[object]) -> str:
     """
     texts = [listed(one) if isinstance(one, list | tuple) else _plain(one) for one in items]
     return " and ".join(filter(None, (", ".join(texts[:-1]), texts[-1]))) if texts else "none"
+
+
+def choices(names: Iterable[str]) -> str:
+    """Return what can be chosen from, as it is given.
+
+    >>> choices(["fast", "optimal"]), choices(["auto", "long", "wide"])
+    ("'fast' or 'optimal'", "'auto', 'long' or 'wide'")
+    """
+    *others, last = map(repr, names)
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def one_line(text: str) -> str:

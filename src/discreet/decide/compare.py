@@ -20,7 +20,7 @@ from discreet.core.json_types import Json
 from discreet.core.parallel import run
 from discreet.core.progress import Progress
 from discreet.core.random import drawn_seed
-from discreet.core.text import columns, figure
+from discreet.core.text import columns, figure, many
 from discreet.decide.choice import Choice
 from discreet.decide.compared_methods import (
     BESIDE,
@@ -113,7 +113,9 @@ class Comparison(Recorded):
 
     def _sentence(self) -> str:
         fit = sum(not point.faults for point in self.points)
-        head = f"{len(self.points) - 1:,} protections compared; {fit:,} {'meets' if fit == 1 else 'meet'} the policy"
+        head = (
+            f"{many(len(self.points) - 1, 'protection')} compared; {fit:,} {'meets' if fit == 1 else 'meet'} the policy"
+        )
         head = f"{head} {self.policy.name!r}."
         if self.recommended is None:
             none = (

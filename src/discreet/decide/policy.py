@@ -26,7 +26,7 @@ from pydantic import (
 from discreet.auditing.limits import Limits
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.json_types import Json
-from discreet.core.text import columns, html_table, settings_text
+from discreet.core.text import columns, html_table, listed, settings_text
 from discreet.decide.policy_texts import faults_in, open_policy, stated
 from discreet.decide.protections import make_method
 from discreet.rules import PQ, CellFigures, CustomRule, Dominance, PPercent, Rule, Threshold, group_disclosure
@@ -190,7 +190,7 @@ class Policy(CheckedPart):
     @classmethod
     def _sum_to_one(cls, weights: tuple[float, float, float]) -> tuple[float, float, float]:
         if min(weights) < 0 or abs(sum(weights) - 1) > 1e-9:
-            raise ValueError(f"weights are {list(weights)}, which sum to {sum(weights):g}; give three that sum to 1")
+            raise ValueError(f"weights are {listed(weights)}, which sum to {sum(weights):g}; give three that sum to 1")
         return weights
 
     @classmethod

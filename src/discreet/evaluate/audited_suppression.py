@@ -167,7 +167,7 @@ def suppress(
     for name in rest:
         if name in EXAMPLES:
             raise RequestError(f"{name} is a rule, not an option; give it as a text, rules={EXAMPLES[name]!r}")
-        require([name], known, "there is no option")
+        require([name], known, "there is no argument")
     method = Suppression(rules, **rest)
     first, *others = open_originals(originals, reading)
     return certify(method, [first, *others] if others else first, form=form, workers=workers, progress=progress)

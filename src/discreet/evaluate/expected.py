@@ -198,7 +198,7 @@ def expected_risk(
     check_measurable(table)
     method.check(table)
     if aggregate not in ("measure", "transition"):
-        raise RequestError(f"aggregate is {aggregate!r}; it is 'measure' or 'transition'")
+        raise RequestError(f"aggregate is {aggregate!r}; give 'measure' or 'transition'")
     if effort.draws < 2:
         raise RequestError(f"draws is {effort.draws}; a Monte Carlo error needs 2 or more")
     if precision is not None and not precision > 0:

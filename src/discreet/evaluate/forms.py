@@ -14,6 +14,7 @@ from discreet.core.clock import Clock
 from discreet.core.errors import RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
+from discreet.core.text import choices
 from discreet.feasible.bounds import bounds
 from discreet.protect.suppression.completion import fit
 from discreet.table.equations import Layout, equations_of
@@ -27,7 +28,7 @@ Form: TypeAlias = Literal["marks", "intervals", "synthetic"]
 def check_form(form: str) -> None:
     """Refuse a form that is not known."""
     if form not in get_args(Form):
-        raise RequestError(f"form is {form!r}; it is {', '.join(map(repr, get_args(Form)))}")
+        raise RequestError(f"form is {form!r}; give {choices(get_args(Form))}")
 
 
 def show_as(

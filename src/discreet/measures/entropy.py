@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import DataError, LimitError, RequestError
 from discreet.core.numerics import FloatArray, IntArray, NumberArray, xlogx, xlogy
+from discreet.core.text import listed
 
 Form: TypeAlias = Literal["2014", "2015"]
 DEFAULT_WEIGHTS = (0.1, 0.8, 0.1)
@@ -59,11 +60,11 @@ def check_weights(weights: tuple[float, float, float]) -> FloatArray:
     """
     w = np.asarray(weights, dtype=np.float64)
     if w.shape != (3,):
-        raise RequestError(f"weights are {list(weights)}; give three: zeros, concentration, size")
+        raise RequestError(f"the weights are {listed(list(weights))}; give three: zeros, concentration, size")
     if not np.isfinite(w).all() or (w < 0).any():
-        raise RequestError(f"weights are {w.tolist()}; every one must be 0 or more")
+        raise RequestError(f"the weights are {listed(w.tolist())}; every one must be 0 or more")
     if abs(w.sum() - 1) > 1e-9:
-        raise RequestError(f"weights {w.tolist()} sum to {w.sum():.6g}, not to 1; scale them")
+        raise RequestError(f"the weights {listed(w.tolist())} sum to {w.sum():.6g}, not to 1; scale them")
     return w
 
 
@@ -188,7 +189,7 @@ def expected_transition(
     if choice == "uniform":
         return np.where(p[:, None] > 0, q[None, :], 0.0)
     if choice != "closest":
-        raise RequestError(f"choice is {choice!r}; it is 'closest' or 'uniform'")
+        raise RequestError(f"choice is {choice!r}; give 'closest' or 'uniform'")
     m = np.minimum(p, q)
     R = (p - m).sum()
     filled = np.where(p > 0, p, 1.0)

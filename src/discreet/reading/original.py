@@ -49,7 +49,11 @@ def open_original(
     how = reading or Reading()
     if isinstance(original, Opened):
         return original
-    if (original is None) == (how.example is None):
+    if original is not None and how.example is not None:
+        raise RequestError(
+            f"a table is given, and the bundled one {how.example!r} too (example=, --example); leave out one"
+        )
+    if original is None and how.example is None:
         raise RequestError("name one table: a CSV or Parquet file, or a bundled one (example=, --example religion)")
     if isinstance(original, Table | Tabulation):
         _refuse(how, "a table is given", allowed=("top", "response"))

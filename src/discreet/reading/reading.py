@@ -132,7 +132,7 @@ class Reading:
         >>> Reading.of({"by": ["area"], "value": None}).said()
         {'by': ['area']}
         """
-        require(given, [*own, *(item.name for item in fields(cls))], "there is no option")
+        require(given, [*own, *(item.name for item in fields(cls))], "there is no argument")
         return cls(**{name: value for name, value in given.items() if value is not None or name == "total"})
 
     @classmethod

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from discreet.core.json_types import Json, JsonObject
-from discreet.core.text import settings_text
-
-NAMES = {"method": "search", "form": "hidden figures as"}
-"""Parameters whose own name says too little beside the method."""
+from discreet.core.text import setting_name, settings_text
 
 
 def made_blocks(data: JsonObject) -> list[dict[str, Json]]:
@@ -27,11 +24,7 @@ def made_blocks(data: JsonObject) -> list[dict[str, Json]]:
 
 def _release_rows(release: JsonObject) -> list[tuple[str, str]]:
     rows = [("Method", release["method"])]
-    rows += [
-        (NAMES.get(name, _words(name)), _text(value))
-        for name, value in release["parameters"].items()
-        if value is not None
-    ]
+    rows += [(setting_name(name), _text(value)) for name, value in release["parameters"].items() if value is not None]
     for part in release["figures"]:
         used = dict.fromkeys(part["kinds"][kind] for kind in part["kind"])
         rows.append((f"Figures of {part['name']}" if len(release["figures"]) > 1 else "Figures", ", ".join(used)))
@@ -86,6 +79,8 @@ def _asked(name: str, value: object) -> tuple[str, str]:
     """
     if name == "points" and isinstance(value, list | tuple):
         return "Methods", f"{len(value):,}, as listed above"
+    if name == "protection" and value == "propose":
+        return "Protection", "the first in the policy's order that meets it"
     return _words(name).capitalize(), f"{_text(value)}{' seconds' if name == 'time_limit' else ''}"
 
 
@@ -100,4 +95,6 @@ def _text(value: object) -> str:
         return ", ".join(_text(item) for item in value)
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
     return f"{value:g}" if isinstance(value, float) else str(value)

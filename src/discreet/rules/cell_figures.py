@@ -79,7 +79,7 @@ def cell_figures(
     """Return what a rule sees of a tabulation."""
     if level not in tabulation.levels:
         if level not in ("contributor", "holding"):
-            raise RequestError(f"level is {level!r}; it is 'contributor' or 'holding'")
+            raise RequestError(f"level is {level!r}; give 'contributor' or 'holding'")
         raise RequestError("the table has no holdings; tabulate again with a holding column (holding=, --holding)")
     units = tabulation.levels[level]
     if weighted and units.weighted_units is None:

@@ -45,7 +45,7 @@ class Threshold:
         if isinstance(self.minimum, bool) or not self.minimum >= 1:
             raise RequestError(f"threshold is {self.minimum}; give 1 or more contributors")
         if self.zeros not in ("safe", "unsafe"):
-            raise RequestError(f"zeros is {self.zeros!r}; it is 'safe' or 'unsafe'")
+            raise RequestError(f"zeros is {self.zeros!r}; give 'safe' or 'unsafe'")
         if not 0 <= self.safety_range <= 100:
             raise RequestError(f"the safety range is {self.safety_range}; give a percentage from 0 to 100")
 

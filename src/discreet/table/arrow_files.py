@@ -432,4 +432,4 @@ def frame_from_arrow(arrow: pa.Table, backend: Backend) -> Frame:
             return polars.from_arrow(arrow)
     except ImportError:
         raise RequestError(f"{backend} is not installed; install it with: pip install {backend}") from None
-    raise RequestError(f"backend is {backend!r}; it is 'pandas', 'polars' or 'pyarrow'")
+    raise RequestError(f"backend is {backend!r}; give 'pandas', 'polars' or 'pyarrow'")

@@ -75,9 +75,9 @@ def frequencies_from_arrow(
     """Count the cells of an Arrow table; `where` names the place of a row in messages."""
     total, margins = how.setdefault("total", "Total"), how.get("margins", "check")
     if decimal not in (".", ",", None):
-        raise RequestError(f"decimal is {decimal!r}; it is '.' or ','")
+        raise RequestError(f"decimal is {decimal!r}; give '.' or ','")
     if margins not in ("check", "recompute"):
-        raise RequestError(f"margins is {margins!r}; it is 'check' or 'recompute'")
+        raise RequestError(f"margins is {margins!r}; give 'check' or 'recompute'")
     if arrow.num_rows == 0:
         raise DataError("there are no rows; a table needs at least one cell")
     given = None if count == FIGURES[0] else count

@@ -178,7 +178,9 @@ def groups_from_text(text: str) -> dict[str, dict[str, list[str]]]:
         name, colon, rest = one.partition(":")
         group, equals, parts = rest.partition("=")
         if not colon or not equals or "" in (name, group, *parts.split("+")):
-            raise RequestError(f"{one!r} is not DIMENSION:CATEGORY=PART+PART, as 'activity:5,6=5+6'")
+            raise RequestError(
+                f"{one!r} does not say what to merge; give DIMENSION:GROUP=PART+PART, as 'activity:5 and 6=5+6'"
+            )
         found.setdefault(name, {})[group] = parts.split("+")
     return found
 

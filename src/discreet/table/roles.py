@@ -88,7 +88,7 @@ def figure_among(names: Sequence[str]) -> str | None:
 def check_layout(layout: str) -> None:
     """Refuse a layout that does not exist."""
     if layout not in ("auto", "long", "wide"):
-        raise RequestError(f"layout is {layout!r}; it is 'auto', 'long' or 'wide'")
+        raise RequestError(f"layout is {layout!r}; give 'auto', 'long' or 'wide'")
 
 
 def roles(

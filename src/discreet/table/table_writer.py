@@ -44,7 +44,7 @@ SCHEMA, CELLS_SCHEMA = 1, 2
 def arrow_from_table(table: Frequencies, *, layout: WrittenLayout, zeros: bool, count: str) -> pa.Table:
     """Return a table as columns; see :meth:`Table.to_frame`."""
     if layout not in ("long", "wide"):
-        raise RequestError(f"layout is {layout!r}; it is 'long' or 'wide'")
+        raise RequestError(f"layout is {layout!r}; give 'long' or 'wide'")
     return _wide(table) if layout == "wide" else _long(table, zeros=zeros, count=count)
 
 

@@ -63,7 +63,7 @@ def source_of(
     is inferred from the numbers if it is not given.
     """
     if decimal not in (".", ",", None):
-        raise RequestError(f"decimal is {decimal!r}; it is '.' or ','")
+        raise RequestError(f"decimal is {decimal!r}; give '.' or ','")
     listed = [records] if isinstance(records, str | Path) else records
     if isinstance(listed, list | tuple) and listed and all(isinstance(one, str | Path) for one in listed):
         paths = _files(listed)

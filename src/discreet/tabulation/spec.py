@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Literal, TypeAlias, get_args
 
 from discreet.core.errors import RequestError
+from discreet.core.text import choices
 from discreet.table.hierarchy import TOTAL, Hierarchy, Prefixes
 
 Outside: TypeAlias = Literal["error", "total"]
@@ -172,14 +173,13 @@ class TableSpec:
 
 def _check(what: str, given: object, allowed: tuple[str, ...]) -> None:
     if given not in allowed:
-        choices = ", ".join(repr(choice) for choice in allowed)
-        raise RequestError(f"{what} is {given!r}; it is one of {choices}")
+        raise RequestError(f"{what} is {given!r}; give {choices(allowed)}")
 
 
 def _margins(wanted: MarginsWanted, names: list[str]) -> tuple[tuple[str, ...], ...]:
     """List margins in a fixed order, from the grand total to the full cross."""
     if isinstance(wanted, bool) or (isinstance(wanted, str) and wanted != "all"):
-        raise RequestError(f"margins is {wanted!r}; it is 'all', a number of dimensions, or a list of lists of names")
+        raise RequestError(f"margins is {wanted!r}; give 'all', a number of dimensions, or a list of lists of names")
     if isinstance(wanted, str | int):
         most = len(names) if wanted == "all" else int(wanted)
         if not 0 <= most <= len(names):
@@ -192,7 +192,7 @@ def _margins(wanted: MarginsWanted, names: list[str]) -> tuple[tuple[str, ...], 
             if name not in names:
                 from discreet.core.errors import nearest
 
-                raise RequestError(f"margin {given} names {name!r}, which is not a dimension; {nearest(name, names)}")
+                raise RequestError(f"a margin names {name!r}, which is not a dimension; {nearest(name, names)}")
         listed.append(tuple(name for name in names if name in given))
     if not listed:
         raise RequestError("the list of margins is empty; name at least one")

@@ -14,7 +14,7 @@ from discreet.core.errors import RequestError
 from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.core.text import Face, Result, brief, columns, figure, html_table
+from discreet.core.text import Face, Result, brief, columns, html_table
 from discreet.reading.reading import EstimateOptions, Reading
 from discreet.reading.sample_pair import open_sample
 from discreet.table import Table
@@ -188,8 +188,8 @@ class PopulationUniques(Result):
         body = [
             [
                 ", ".join(f"{name}={label}" for name, label in item.cell.items()),
-                figure(item.alone),
-                figure(item.matched),
+                _chance(item.alone),
+                _chance(item.matched),
                 *map(brief, item.q.values()),
             ]
             for item in self.riskiest(n)
@@ -303,3 +303,7 @@ def population_uniques(
         note = f"{note}; {seen}" if note else seen
     cells = sample.cells if isinstance(sample, Records) else None
     return PopulationUniques(table, population, known, selection, note, cells)
+
+
+def _chance(value: float | None) -> str:
+    return "–" if value is None else brief(value)

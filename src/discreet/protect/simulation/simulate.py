@@ -69,9 +69,9 @@ class Simulation(InnerMethod):
 
     def __post_init__(self) -> None:
         if self.law_name not in ("hypergeometric", "uniform"):
-            raise RequestError(f"law is {self.law_name!r}; it is 'hypergeometric' or 'uniform'")
+            raise RequestError(f"law is {self.law_name!r}; give 'hypergeometric' or 'uniform'")
         if self.engine not in ("auto", *ENGINES):
-            raise RequestError(f"engine is {self.engine!r}; it is 'auto', 'sequential', 'counting' or 'chain'")
+            raise RequestError(f"engine is {self.engine!r}; give 'auto', 'sequential', 'counting' or 'chain'")
         if isinstance(self.margins, Sequence) and not isinstance(self.margins, str):
             given = tuple(one if isinstance(one, str) else tuple(one) for one in self.margins)
             object.__setattr__(self, "margins", given)

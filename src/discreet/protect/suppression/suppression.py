@@ -14,6 +14,7 @@ from discreet.core.clock import Clock
 from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.progress import Progress
 from discreet.core.random import Seed
+from discreet.core.text import choices
 from discreet.protect.base import Changes, Original, Protected
 from discreet.protect.suppression.fast import fast
 from discreet.protect.suppression.insider_knowledge import Insiders, knowledge_of
@@ -138,7 +139,7 @@ class Suppression:
         for name, choice in CHOICES.items():
             given, known = getattr(self, name), get_args(choice)
             if given not in known:
-                raise RequestError(f"{name} is {given!r}; it is {', '.join(map(repr, known))}")
+                raise RequestError(f"{name} is {given!r}; give {choices(known)}")
         if not self.rules and not self.wishes and self.risk is None:
             raise RequestError(
                 "nothing says which cells are sensitive; give a rule (rules=, --rule threshold=3), name "

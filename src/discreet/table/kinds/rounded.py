@@ -22,7 +22,9 @@ class _Based(Kind):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not is_whole(self.base) or self.base < 2:
-            raise RequestError(f"the rounding base is {self.base!r}; give an integer of 2 or more (base=, --base)")
+            raise RequestError(
+                f"the rounding base is {self.base!r}; give an integer of 2 or more, as in 'random base=3'"
+            )
 
 
 @dataclass(frozen=True)
