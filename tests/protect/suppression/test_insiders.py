@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -164,3 +165,42 @@ def test_respondents_are_learnt_about_as_cells_are_hidden(monkeypatch: pytest.Mo
         assert dc.suppress(table, PPercent(10), insiders="respondents").audit.verdict == "safe"
         several += len(learnt) > 1
     assert several > 1
+
+
+class Watched(FastSearch):
+    """A search that compares what it looks up and copies at once with the same, one by one."""
+
+    looked: ClassVar[list[bool]] = []
+    copied: ClassVar[list[int]] = []
+
+    def _own_rooms(self, insiders: IntArray, demands: IntArray) -> list[tuple[int, int] | None]:
+        found = super()._own_rooms(insiders, demands)
+        for who, demand, room in zip(insiders.tolist(), demands.tolist(), found, strict=True):
+            start, stop = self.known_start[who + 1], self.known_start[who + 2]
+            own = [k for k in range(start, stop) if self.facts[1][k] == self.cell[demand]]
+            ends = tuple(min(int(side[k]) for k in own) for side in self.facts[2:]) if own else None
+            assert room == ends
+            self.looked.append(room is not None)
+        return found
+
+    def _copy(self, pairs: IntArray) -> None:
+        slow = copy(self)
+        for name in ("pool", "head", "where"):
+            setattr(slow, name, getattr(self, name).copy())
+        for q, twin in pairs.tolist():
+            slow._keep(twin, *slow.circuit(q))
+        super()._copy(pairs)
+        assert self.end == slow.end
+        assert (self.head == slow.head).all()
+        assert (self.where == slow.where).all()
+        assert (self.pool[:4, : self.end] == slow.pool[:4, : self.end]).all()
+        self.copied.append(len(pairs))
+
+
+def test_what_is_looked_up_and_copied_at_once_is_what_single_steps_give(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.protect.suppression.fast.FastSearch", Watched)
+    tree = Hierarchy.from_prefixes(["A1", "A2", "A3", "B1", "B2"], [1])
+    table = tabulate(firms(1, 40, 100), PAIRS[0], value="turnover", contributor="firm", hierarchies={"activity": tree})
+    suppression.Suppression(PPercent(10), insiders="respondents").pattern(table)
+    assert {True, False} <= set(Watched.looked)
+    assert sum(Watched.copied) > 0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -358,3 +359,13 @@ def test_p_percent_levels_hold_in_a_table_of_firms() -> None:
             value = float(cells.responses[0].sums[at])
             assert cell.lower <= value - np.nan_to_num(sensitive.lower[at])
             assert cell.upper >= value + np.nan_to_num(sensitive.upper[at])
+
+
+def test_a_pattern_refuses_a_circuit_that_changes_a_sum_beside_others_that_do_not() -> None:
+    found = Suppression(Threshold(3), levels=(1, 1)).pattern(table())
+    first = found.circuits[0]
+    replace(found, circuits=(first, first)).check()
+    other = first.moves.copy()
+    other[first.cells != first.cell] = 0
+    with pytest.raises(AssertionError, match="changes a sum"):
+        replace(found, circuits=(first, replace(first, moves=other), first)).check()

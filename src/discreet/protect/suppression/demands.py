@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field
-from typing import Self
+from typing import Self, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,8 @@ from discreet.protect.suppression.pattern import Circuit, Pattern
 from discreet.protect.suppression.problem import Problem
 
 BOTH, UP, DOWN = 0, 1, -1
+OwnRoom: TypeAlias = tuple[int, int] | None
+"""How far a cell that an insider is in can move down and up for them; None for others' cells."""
 FEW = 3
 """The most insiders who get a circuit each; more of them share one that none of them undoes, if there is one. A round
 choice: a shared circuit suppresses fewer cells but is harder to find."""
@@ -186,17 +188,20 @@ class Demanded:
         for way in (UP, DOWN):
             together = []
             for demand, insiders in self._undone(way).items():
-                others = [a for a in insiders if self._own_room(a, self.cell[demand]) is None]
+                others = [a for a, room in insiders if room is None]
                 if len(others) > FEW:
                     together.append((demand, way, others))
-                    insiders = [a for a in insiders if a not in others]
-                for attacker in insiders:
-                    self._ask_insider(demand, attacker)
+                    insiders = [(a, room) for a, room in insiders if room is not None]
+                for attacker, room in insiders:
+                    self._ask_insider(demand, attacker, room)
             self._ask_together(together)
         return len(self.cell) > before
 
-    def _undone(self, way: int) -> dict[int, list[int]]:
-        """Return for demands of one way who undoes all circuits that serve them, and has no circuit of their own."""
+    def _undone(self, way: int) -> dict[int, list[tuple[int, OwnRoom]]]:
+        """Return for demands of one way who undoes all circuits that serve them, and has no circuit of their own.
+
+        With each of them comes how far the cell can move down and up for them, if they are in it.
+        """
         count = int(self.known_start[len(self.known) + 1])
         who, at, down, up = (column[:count] for column in self.facts)
         asked = self.search().asked
@@ -215,27 +220,38 @@ class Demanded:
         entry, place = index_ranges(begin, end)
         fact = order[place]
         broken = (move[entry] > up[fact]) | (-move[entry] > down[fact])
-        pairs = np.unique(np.stack([q[entry[broken]], who[fact[broken]]]), axis=1)
-        undone, times = np.unique(np.stack([group[pairs[0]], pairs[1]]), axis=1, return_counts=True)
-        found: dict[int, list[int]] = {}
-        for g, insider in undone[:, times == circuits[undone[0]]].T.tolist():
-            demand = int(first[g])
-            if not self._served(demand, way, insider):
-                found.setdefault(demand, []).append(insider)
+        # Pairs are sorted as one number each: that takes a fraction of the time of sorting columns.
+        people = len(self.known)
+        q, insider = np.divmod(np.unique(q[entry[broken]] * people + who[fact[broken]]), people)
+        undone, times = np.unique(group[q] * people + insider, return_counts=True)
+        g, insider = np.divmod(undone, people)
+        all_undone = times == circuits[g]
+        demand, insider = first[g[all_undone]], insider[all_undone]
+        found: dict[int, list[tuple[int, OwnRoom]]] = {}
+        for d, a, room in zip(demand.tolist(), insider.tolist(), self._own_rooms(insider, demand), strict=True):
+            if not self._served(d, way, a, room):
+                found.setdefault(d, []).append((a, room))
         return found
 
-    def _served(self, demand: int, way: int, attacker: int) -> bool:
+    def _served(self, demand: int, way: int, attacker: int, room: OwnRoom) -> bool:
         """Say whether an insider has demands of their own for what a demand asks for."""
         cell, size = self.cell[demand], self.size[demand]
-        room = self._own_room(attacker, cell)
         size = size if room is None else min(size, room[way == UP])
         return size == 0 or any((cell, size, one, attacker + 1) in self.asked for one in (way, BOTH))
 
-    def _own_room(self, attacker: int, cell: int) -> tuple[int, int] | None:
-        """Return how far a cell that an insider is in can move down and up for them; None for others' cells."""
-        start, stop = self.known_start[attacker + 1], self.known_start[attacker + 2]
-        own = start + np.flatnonzero(self.facts[1][start:stop] == cell)
-        return (int(self.facts[2][own].min()), int(self.facts[3][own].min())) if own.size else None
+    def _own_rooms(self, insiders: IntArray, demands: IntArray) -> list[OwnRoom]:
+        """Return how far the cells of demands can move for insiders who are in them, one demand for each insider."""
+        count = int(self.known_start[len(self.known) + 1])
+        who, at, *sides = (column[:count] for column in self.facts)
+        # Facts are sorted by insider and cell.
+        fact, key = who * self.problem.size + at, insiders * self.problem.size + np.array(self.cell, np.int64)[demands]
+        begin, end = (np.searchsorted(fact, key, side) for side in ("left", "right"))
+        entry, place = index_ranges(begin, end)
+        rooms = np.full((2, key.size), 2**62)
+        for room, side in zip(rooms, sides, strict=True):
+            np.minimum.at(room, entry, side[place].astype(np.int64))
+        inside = (begin < end).tolist()
+        return [(low, high) if own else None for own, low, high in zip(inside, *rooms.tolist(), strict=True)]
 
     def insiders_of(self, demand: int) -> list[int]:
         """Return whom a demand is for, numbered as in demands; nobody where it is for outsiders."""
@@ -263,9 +279,8 @@ class Demanded:
         who, at, down, up = self.facts
         self.facts = (who[copied], at[copied], down[copied], up[copied])
 
-    def _ask_insider(self, demand: int, attacker: int) -> None:
+    def _ask_insider(self, demand: int, attacker: int, room: OwnRoom) -> None:
         cell, size, way = self.cell[demand], self.size[demand], self.way[demand]
-        room = self._own_room(attacker, cell)
         if room is None:
             self.ask(cell, size, way, attacker + 1)
             return

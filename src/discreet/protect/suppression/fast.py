@@ -21,7 +21,7 @@ from discreet.protect.suppression.circuits import CHANGES, RELEASES
 from discreet.protect.suppression.circuits import EFFORT as CIRCUIT_EFFORT
 from discreet.protect.suppression.demands import BOTH, DOWN, FEW, UP, Demanded
 from discreet.protect.suppression.insider_knowledge import NOBODY, InsiderKnowledge
-from discreet.protect.suppression.meeting import PARTS, CircuitSearch, meet, settle, share
+from discreet.protect.suppression.meeting import PARTS, CircuitSearch, meet, reserve, settle, share
 from discreet.protect.suppression.problem import Problem
 from discreet.protect.suppression.releasing import Groups, improve
 from discreet.protect.suppression.rescue import LATE, explain, rescue
@@ -248,9 +248,27 @@ class FastSearch(Demanded):
                     self.ask(cell, size, way, attacker)
                     copies += [(q, twin) for twin in range(count, len(self.cell))]
         self._grow()
-        for q, twin in copies:
-            self._keep(twin, *self.circuit(q))
+        self._copy(np.array(copies, np.int64).reshape(-1, 2))
         return bool(copies)
+
+    def _copy(self, pairs: IntArray) -> None:
+        """Store the circuits of some demands as the proofs of others, too: pairs of both."""
+        of, to = pairs.T
+        begin, count = self.where[of].T
+        which, place = index_ranges(begin, begin + count)
+        self.pool = reserve(self.pool, self.end, which.size)
+        new, t = slice(self.end, self.end + which.size), self.end + np.arange(which.size)
+        cells = self.pool[0, place]
+        self.pool[:2, new], self.pool[2, new] = self.pool[:2, place], to[which]
+        # Every entry points to the one before it that uses the same class.
+        order = np.argsort(cells, kind="stable")
+        same = np.flatnonzero(np.diff(cells[order]) == 0)
+        before = self.head[cells]
+        before[order[same + 1]] = t[order[same]]
+        self.pool[3, new] = before
+        self.head[cells] = t
+        self.where[to] = np.stack([self.end + np.cumsum(count) - count, count], axis=1)
+        self.end += which.size
 
     def _groups(self) -> tuple[IntArray, IntArray, IntArray]:
         """Return the secondary cells of every equation that has several, the most expensive groups first.

@@ -107,8 +107,10 @@ class Pattern:
         np.minimum.at(up, entry, more[order[place]])
         both = way[of] == 0
         fits = (signed >= -down) & (signed <= up) & (~both | ((-signed >= -down) & (-signed <= up)))
-        across = Rows(p.on.begins, p.on.rows, p.on.weights)
-        change = Rows(starts, cells, moves.astype(np.float64)).times(across, p.on.starts.size - 1)
+        # Many circuits serve several insiders: whether sums stay is looked at once.
+        once = {(one.cells.tobytes(), one.moves.tobytes()): k for k, one in enumerate(self.circuits)}
+        distinct = Rows(starts, cells, moves.astype(np.float64)).taken(list(once.values()))
+        change = distinct.times(Rows(p.on.begins, p.on.rows, p.on.weights), p.on.starts.size - 1)
         reached = np.zeros(len(self.circuits), np.int64)
         own = cells == asked[of]
         reached[of[own]] = moves[own]
