@@ -186,7 +186,7 @@ class Demanded:
         for way in (UP, DOWN):
             together = []
             for demand, insiders in self._undone(way).items():
-                others = [a for a in insiders if self._own_room(a, self.cell[demand]) is None]
+                others = [a for a in insiders if self._can_share(a, demand, way)]
                 if len(others) > FEW:
                     together.append((demand, way, others))
                     insiders = [a for a in insiders if a not in others]
@@ -223,6 +223,10 @@ class Demanded:
             if not self._served(demand, way, insider):
                 found.setdefault(demand, []).append(insider)
         return found
+
+    def _can_share(self, attacker: int, demand: int, way: int) -> bool:
+        """Say whether an insider may share a circuit with others: those who are not in the cell ask for the same."""
+        return self._own_room(attacker, self.cell[demand]) is None
 
     def _served(self, demand: int, way: int, attacker: int) -> bool:
         """Say whether an insider has demands of their own for what a demand asks for."""
