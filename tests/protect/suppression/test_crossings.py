@@ -136,15 +136,40 @@ def test_a_pattern_found_without_crossings_is_lifted_to_them(monkeypatch: pytest
     found.pattern.check()
 
 
-def test_circuits_of_larger_cells_stand_in_for_large_programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where crossings inside of a circuit leave no room, larger cells are moved before large programs are solved."""
+def many_firms() -> pa.Table:
+    """Return records of firms of which some sensitive cells have many."""
     draw = np.random.default_rng(0)
     n = 1500
     columns = {
         name: [f"{name.lower()}{k}" for k in draw.integers(size, size=n)]
         for name, size in zip("ABC", (8, 8, 2), strict=True)
     }
-    records = pa.table({"id": [f"u{i}" for i in range(n)], **columns, "v": np.rint(draw.lognormal(4, 2, n)) + 1})
+    return pa.table({"id": [f"u{i}" for i in range(n)], **columns, "v": np.rint(draw.lognormal(4, 2, n)) + 1})
+
+
+def test_respondents_of_a_cell_share_circuits_among_crossings(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One circuit for all of them in place of one for each; none of them undoes it."""
+    for name in ("CROSSINGS", "MANY"):
+        monkeypatch.setattr(suppression, name, 0)
+    shared: list[tuple[int, int]] = []
+    ask = lifting.LiftedSearch._ask_together
+
+    def noted(search: lifting.LiftedSearch, groups: list[tuple[int, int, list[int]]]) -> None:
+        for demand, way, insiders in groups:
+            rooms = [search._own_room(a, search.cell[demand]) for a in insiders]
+            shared.extend((room[way > 0], search.size[demand]) for room in rooms if room is not None)
+        ask(search, groups)
+
+    monkeypatch.setattr(lifting.LiftedSearch, "_ask_together", noted)
+    Suppression(Dominance(1, 60)).pattern(pairs(many_firms())).check()
+    assert shared
+    # Whoever contributed too much to the cell asks for less, alone.
+    assert all(room >= size for room, size in shared)
+
+
+def test_circuits_of_larger_cells_stand_in_for_large_programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where crossings inside of a circuit leave no room, larger cells are moved before large programs are solved."""
+    records = many_firms()
     for name in ("CROSSINGS", "MANY"):
         monkeypatch.setattr(suppression, name, 0)
     solved: list[bool] = []

@@ -188,10 +188,10 @@ class Demanded:
         for way in (UP, DOWN):
             together = []
             for demand, insiders in self._undone(way).items():
-                others = [a for a, room in insiders if room is None]
+                others = [a for a, room in insiders if self._can_share(room, demand, way)]
                 if len(others) > FEW:
                     together.append((demand, way, others))
-                    insiders = [(a, room) for a, room in insiders if room is not None]
+                    insiders = [(a, room) for a, room in insiders if not self._can_share(room, demand, way)]
                 for attacker, room in insiders:
                     self._ask_insider(demand, attacker, room)
             self._ask_together(together)
@@ -232,6 +232,10 @@ class Demanded:
             if not self._served(d, way, a, room):
                 found.setdefault(d, []).append((a, room))
         return found
+
+    def _can_share(self, room: OwnRoom, demand: int, way: int) -> bool:
+        """Say whether an insider may share a circuit with others: those who are not in the cell ask for the same."""
+        return room is None
 
     def _served(self, demand: int, way: int, attacker: int, room: OwnRoom) -> bool:
         """Say whether an insider has demands of their own for what a demand asks for."""

@@ -16,12 +16,13 @@ from typing import TypeAlias
 import numpy as np
 
 from discreet.core.clock import Clock
+from discreet.core.errors import LateError, LimitError
 from discreet.core.highs import Program
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, index_ranges
 from discreet.core.progress import Progress
 from discreet.core.sparse import Rows
 from discreet.protect.suppression.circuits import FOUND
-from discreet.protect.suppression.demands import BOTH, UP
+from discreet.protect.suppression.demands import BOTH, UP, OwnRoom
 from discreet.protect.suppression.fast import FastSearch, fast, meet_insiders
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge
 from discreet.protect.suppression.meeting import settle
@@ -70,33 +71,31 @@ def fast_among_many(
     ``own`` is the largest part of one respondent in every position that no table shows.
     """
     first = fast(shown, known, clock=clock, progress=progress)
-    seen, lift = first.touched, Lift(problem, shown, own)
-    while True:
-        search = LiftedSearch.of(problem, first, known(seen), lift)
-        search.meet()
-        meet_insiders(search)
-        more = search.touched & ~seen
-        if not more.any():
-            return search
-        seen |= more
+    search = LiftedSearch.of(problem, first, known(first.touched), Lift(problem, shown, own))
+    search.meet()
+    # What is found stays: beginning anew with what respondents of more crossings know leads to others again.
+    meet_insiders(search, known)
+    return search
 
 
 class LiftedSearch(FastSearch):
     """Meets demands by circuits among the cells that tables show, each lifted to the crossings.
 
-    Cells are not released again: that was done before the circuits were lifted.
+    Cells are not released again: that was done before the circuits were lifted. What could not be lifted for outsiders
+    (``unlifted``: class, amount, way) is not tried for insiders, for whom there is less room.
     """
 
     shown: FastSearch
     lift: Lift
     shown_class: IntArray
+    unlifted: set[tuple[int, int, int]]
 
     @classmethod
     def of(cls, problem: Problem, first: FastSearch, known: InsiderKnowledge, lift: Lift) -> LiftedSearch:
         """Start with what was found without crossings: its hidden cells, and what it demands."""
         found = cls(problem, known, first.progress, first.clock)
         found.shown = first.before(known)
-        found.lift, found.shown_class = lift, lift.shown_class
+        found.lift, found.shown_class, found.unlifted = lift, lift.shown_class, set()
         whom = {name: number for number, name in enumerate(known.names, start=1)}
         of = np.full(first.problem.size, -1)
         kept = found.shown_class >= 0
@@ -133,6 +132,11 @@ class LiftedSearch(FastSearch):
         if missing:
             self.ask_outsider()
 
+    def learn(self, known: InsiderKnowledge) -> None:
+        """Take note of what insiders know now, also among the cells that tables show."""
+        super().learn(known)
+        self.shown._learn(known)
+
     def meet(self) -> None:
         """Meet every demand that is not met."""
         self._grow()
@@ -146,6 +150,13 @@ class LiftedSearch(FastSearch):
     def tidy(self) -> None:
         """Release nothing."""
 
+    def _can_share(self, room: OwnRoom, demand: int, way: int) -> bool:
+        """Say whether an insider may share a circuit: respondents of the cell too, if all of the demand can be theirs.
+
+        Of a large cell there are hundreds, and a circuit for each moves crossings of others again.
+        """
+        return room is None or room[way == UP] >= self.size[demand]
+
     def _share(self, groups: Sequence[Sequence[int]]) -> None:
         super()._share(groups)
         self.shown._share(groups)
@@ -153,14 +164,27 @@ class LiftedSearch(FastSearch):
     def _insist(self, q: int) -> None:
         """Meet a demand by a circuit that can be lifted; each way, or for fewer insiders, where there is none."""
         self.clock.refuse_late(LATE)
-        if (found := self._lifted(q)) is not None:
+        asked = (self.cell[q], self.size[q], self.way[q])
+        if asked not in self.unlifted and (found := self._lifted(q)) is not None:
             self._hide(q, *found)
-        elif self.attacker[q] in self.together:
-            self._part(q)
         elif self.way[q] == BOTH:
             self._each_way(q)
+        elif self.attacker[q] in self.together:
+            if asked not in self.unlifted or not self._rescued_together(q):
+                self._part(q)
         else:
+            if not self.attacker[q]:
+                self.unlifted.add(asked)
             super()._insist(q)
+
+    def _rescued_together(self, q: int) -> bool:
+        """Meet a demand of several insiders by integer programming; false where that finds nothing."""
+        try:
+            return self._rescue(q)
+        except LateError:
+            raise
+        except LimitError:
+            return False
 
     def _lifted(self, q: int) -> Moves | None:
         """Return a circuit for a demand, lifted to the crossings; None if none was found.
