@@ -14,6 +14,8 @@ from tests.lengths import few_or_long
 
 import discreet as dc
 from discreet.core.errors import RequestError
+from discreet.decide.assess_sample import SampleEvidence
+from discreet.decide.assessment import Assessment
 from discreet.decide.policy import Policy
 from discreet.models import LogLinear, PolyaUrn
 from discreet.table import Table
@@ -23,6 +25,11 @@ NAMES = ["a", "b", "c"]
 
 def policy(**parts: Any) -> Policy:
     return Policy.model_validate({"protections": [{"name": "random-rounding", "base": 3}], **parts})
+
+
+def evidence(found: Assessment) -> SampleEvidence:
+    assert isinstance(found.sample, SampleEvidence)
+    return found.sample
 
 
 def whole_population() -> Table:
@@ -73,12 +80,12 @@ def test_a_model_that_the_sample_rejects_does_not_decide() -> None:
     only_r2 = policy(limits={"r2": 0.5})
     found = dc.assess(sample, only_r2, population=population.total, draws=50, seed=1, trial=True)
     assert found.verdict == "withhold"
-    first = found.sample.models[0]
+    first = evidence(found).models[0]
     assert first.name == "independence [a] [b] [c]"
     assert first.rejected
     assert first.goodness.g2 > 900
-    assert found.sample.risk.mean > true
-    assert found.sample.unexplained
+    assert evidence(found).risk.mean > true
+    assert evidence(found).unexplained
     assert "reject every model" in found.reasons[0]
 
 
@@ -108,7 +115,7 @@ def test_the_worst_model_that_is_not_rejected_decides_and_model_error_is_added()
     sample = dc.protect.random_sample(dc.datasets.religion(), 245, seed=1).table
     asked: dict[str, Any] = {"population": 2449, "draws": 100, "seed": 1, "trial": True, "protection": "none"}
     found = dc.assess(sample, policy(limits={"r2": 0.99}), **asked)
-    told = found.sample
+    told = evidence(found)
     means = {name: one.mean for view in told.accepted for name, one in view.estimates}
     worst = {name: one.mean + 2 * (one.sd + one.mc_error) for view in told.accepted for name, one in view.estimates}
     assert worst[told.named] == max(worst.values())
@@ -135,7 +142,7 @@ def test_all_estimates_of_population_uniques_count() -> None:
     p = np.multiply.outer(rng.dirichlet(np.ones(5)), rng.dirichlet(np.ones(6)))
     sample = Table.from_array(rng.multinomial(90, p.ravel()).reshape(p.shape), NAMES[:2])
     asked: dict[str, Any] = {"population": 900, "draws": 50, "seed": 1, "trial": True, "protection": "none"}
-    told = dc.assess(sample, policy(limits={"tau": 1}), **asked).sample
+    told = evidence(dc.assess(sample, policy(limits={"tau": 1}), **asked))
     uniques = dc.population_uniques(sample, 900, seed=1)
     priors = max(view.tau.total.mean for view in uniques.priors.values())
     models = max(view.uniques.tau1 for view in told.accepted)
@@ -164,8 +171,8 @@ def test_where_no_model_holds_every_sample_unique_counts() -> None:
     found = dc.assess(
         sample, policy(limits={"tau": 1}), population=20_200, draws=50, protection="none", seed=1, trial=True
     )
-    assert found.sample.unexplained
-    assert found.sample.tau == 2
+    assert evidence(found).unexplained
+    assert evidence(found).tau == 2
     assert found.verdict == "withhold"
 
 
@@ -230,7 +237,7 @@ def test_no_release_where_the_true_risk_is_above_the_limits(shapes: list[tuple[i
             sample, policy(limits=limits), population=population.total, protection="none", draws=50, seed=1, trial=True
         )
         true = dc.risk(population, sample, sampled=True).value
-        assert true <= found.sample.risk.mean + found.sample.error, (kind, population.shape, true)
+        assert true <= evidence(found).risk.mean + evidence(found).error, (kind, population.shape, true)
         # What a sample of this size is expected to hold of them.
         alone = int((population.counts == 1).sum()) * sample.total / population.total
         risky = true > limits["r2"] or (alone > limits["tau"] and (sample.counts == 1).any())
@@ -251,7 +258,7 @@ def test_the_one_population_there_is_lies_within_what_counts(cases: int, least: 
         population, sample = (Table.from_array(x.reshape(3, 4), NAMES[:2]) for x in (counts, drawn))
         true = dc.risk(population, sample, sampled=True).value
         asked: dict[str, Any] = {"population": 100, "protection": "none", "draws": 50, "seed": 1, "trial": True}
-        told = dc.assess(sample, policy(limits={"r2": 0.99}), **asked).sample
+        told = evidence(dc.assess(sample, policy(limits={"r2": 0.99}), **asked))
         beyond["counts"] += true > told.risk.mean + told.error
         beyond["mean"] += true > told.risk.mean + told.model_error + 2 * told.risk.mc_error
     # The sample's own pattern errs on the safe side, and two deviations are added to it.

@@ -61,7 +61,8 @@ def check_rounding(rng: np.random.Generator, cases: int) -> int:
             assert d > 1
             assert "No zero-restricted rounding exists" in made.notes[0]
             # The least number of whole bases that no figure reaches, less 1: what is stated is not how far one moved.
-            bound = int(made.release.parts()[0].kinds[0].to_dict()["bound"])
+            bound = made.release.parts()[0].kinds[0].to_dict()["bound"]
+            assert isinstance(bound, int)
             assert (bound + 1) % base == 0
             assert 0 <= bound - np.abs(values - truth).max() < base <= bound
     return relaxed

@@ -156,7 +156,7 @@ def test_respondents_of_a_cell_share_circuits_among_crossings(monkeypatch: pytes
 
     def noted(search: lifting.LiftedSearch, groups: list[tuple[int, int, list[int]]]) -> None:
         for demand, way, insiders in groups:
-            rooms = [search._own_room(a, search.cell[demand]) for a in insiders]
+            rooms = search._own_rooms(np.array(insiders), np.full(len(insiders), demand))
             shared.extend((room[way > 0], search.size[demand]) for room in rooms if room is not None)
         ask(search, groups)
 
