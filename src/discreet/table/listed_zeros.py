@@ -57,25 +57,30 @@ def _filled(part: Figures, listed: BoolArray) -> BoolArray:
     """Say for every combination of labels whether an inner cell with a row is in it."""
     filled = listed
     for axis, name in enumerate(part.names):
-        filled = np.moveaxis(np.tensordot(_contents(part, name).astype(np.int64), filled, (1, axis)), 0, axis) > 0
+        filled = np.moveaxis(_held(part, name, np.moveaxis(filled, axis, 0)), 0, axis)
     return filled
 
 
-def _contents(part: Figures, name: str) -> BoolArray:
-    """Say for every label of a dimension which categories it contains: itself, or all those below it."""
-    labels = part.labels[name]
-    sums = part.sums(name)
-    inner = np.array([label not in sums for label in labels])
-    found = np.diag(inner)
-    for row, label in enumerate(labels):
-        trees = [tree for tree in part.hierarchies.get(name, ()) if label in tree.codes]
-        if inner[row]:
-            continue
-        if not trees:
-            found[row] = inner
-        for tree in trees:
-            below = {code for code in tree.leaves if label in tree.path(code)}
-            found[row] |= inner & np.array([one in below for one in labels])
+def _held(part: Figures, name: str, filled: BoolArray) -> BoolArray:
+    """Say for every label of the first dimension what is filled in it: itself, or any category below it."""
+    sums, trees = part.sums(name), part.hierarchies.get(name, ())
+    place = {label: row for row, label in enumerate(part.labels[name])}
+    inner = np.array([label not in sums for label in place])
+    found: BoolArray = filled & inner.reshape(-1, *[1] * (filled.ndim - 1))
+    outside = set(place).difference(*(tree.codes for tree in trees))
+    found[[place[label] for label in outside if label in sums]] = filled[inner].any(axis=0)
+    for tree in trees:
+        leaves = set(tree.leaves)
+        below = np.zeros((len(tree.codes), *filled.shape[1:]), bool)
+        # Parents come before what is under them.
+        for at in range(len(tree.codes) - 1, -1, -1):
+            row = place.get(tree.codes[at])
+            if row is not None and not inner[row]:
+                found[row] |= below[at]
+            elif row is not None and tree.codes[at] in leaves:
+                below[at] = filled[row]
+            if at:
+                below[tree.parents[at]] |= below[at]
     return found
 
 

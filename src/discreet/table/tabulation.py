@@ -379,8 +379,9 @@ def _axis(dimension: Dimension, trees: Hierarchy | Sequence[Hierarchy], total: s
     """Return the axis of a dimension with its trees; without any, every category is directly under the total."""
     given = (trees,) if isinstance(trees, Hierarchy) else tuple(trees)
     axis = Axis(dimension.name, given or (Hierarchy.flat(dimension.categories, total=total),))
+    finest = set(axis.leaves)
     for category in dimension.categories:
-        if category not in axis.leaves:
+        if category not in finest:
             sums = category in axis.codes
             remedy = "leave it out: the hierarchy adds it up" if sums else nearest(category, axis.leaves)
             cell = f"category {category!r} of dimension {dimension.name!r}"
