@@ -160,3 +160,13 @@ def test_definitions_that_nothing_fits_are_refused(tmp_path: Path) -> None:
             trial=True,
             statistics=PCT,
         )
+
+
+def test_more_time_is_not_asked_for_where_statistics_were_not_judged(tmp_path: Path) -> None:
+    original = Table.from_array([1, 5, 9, 1], {"area": list("abcd")})
+    rows = "area,count,percent\na,x,6.3\nb,x,31.2\nc,9,56.3\nd,x,6.2\nTotal,16,100\n"
+    release = read_release(written(tmp_path / "r.csv", rows), dimensions=["area"], marks=("x=1..",))
+    told = assess(original, protection=release, seed=1, trial=True)
+    assert told.verdict == "withhold"
+    assert "statistics beside them were not judged" in told.sentence
+    assert "more time" not in told.sentence

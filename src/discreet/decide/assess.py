@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Unpack
 
+import numpy as np
+
 from discreet.core.clock import Clock
 from discreet.core.effort import EACH, Effort, WorkOptions
 from discreet.core.errors import DiscreetError, LateError, RequestError
@@ -119,7 +121,9 @@ def assess(
     effort, reading = PATIENCE.among(options, WorkOptions)
     source = open_original(original, Reading.of({"top": asked.top, **reading}, OWN), name=name).with_files(others)
     said = {name: one.to_dict() for name, one in wanted.items()}
-    request = Request(asked, protection, chosen, draws, population, effort.time_limit, trial, said)
+    # Sums of columns are integers of NumPy, which records cannot hold.
+    size = int(population) if isinstance(population, np.integer) else population
+    request = Request(asked, protection, chosen, draws, size, effort.time_limit, trial, said)
     subject = Subject.opened(source)
     return assess_subject(subject, request, source=source, workers=effort.workers, progress=effort.progress)
 
