@@ -155,7 +155,7 @@ class Axis(TotalFirst):
         """Join the leaves under the children of a node, which every hierarchy that has it must agree on."""
         groups = []
         for children in below:
-            covered: frozenset[int] = frozenset()
+            covered: set[int] = set()
             for child in children:
                 if twice := covered & known[child]:
                     raise DataError(
