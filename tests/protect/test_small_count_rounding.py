@@ -99,3 +99,20 @@ def test_margins_do_not_say_how_far_they_are_off() -> None:
     assert none.values.tolist() == one.values.tolist() == [30, 0, 10, 20]
     assert none.kinds == one.kinds
     assert [(cell.lower, cell.upper) for cell in dc.audit(made[1]).cells if cell.cell == {"area": "n"}] == [(0, 2)]
+
+
+def test_sums_of_counts_that_are_printed_as_they_are_are_exact() -> None:
+    """Readers see it from the figures: which sums are exact tells nothing that the counts do not."""
+    (shown,) = dc.protect.small_count_rounding(Table.from_array([[8, 0], [8, 6]], ["area", "sex"])).parts()
+    kinds = {
+        (*codes,): (int(value), shown.kinds[kind].name)
+        for codes, value, kind in zip(shown.codes.tolist(), shown.values, shown.kind, strict=True)
+        if 0 in codes
+    }
+    assert kinds == {
+        (0, 0): (22, "added"),
+        (0, 1): (16, "exact"),
+        (0, 2): (6, "added"),
+        (1, 0): (8, "added"),
+        (2, 0): (14, "exact"),
+    }

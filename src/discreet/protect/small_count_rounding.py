@@ -20,9 +20,9 @@ from discreet.core.random import Seed
 from discreet.protect.base import Original, Protected
 from discreet.protect.figure_method import Rounding
 from discreet.protect.layout import FullTable, inner_sums
-from discreet.protect.margin_fit import round_for_margins
+from discreet.protect.margin_fit import containing, round_for_margins
 from discreet.protect.usage import in_one_call, option
-from discreet.table.kinds import Added, Small
+from discreet.table.kinds import EXACT, Added, Small
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,16 @@ class SmallCountRounding(Rounding):
             f"{largest} at most, by {mean:.2f} on average."
         )
         margins = {"figures": int(away.size), "largest": largest, "mean": mean}
-        # How far margins are off is not published: a bound that is reached tells a count that is rounded alone.
+        # How far margins are off is not published: a bound that is reached tells a count that is rounded alone. Sums
+        # of counts that are printed as they are can be seen to be exact.
+        doubtful = np.intersect1d(np.flatnonzero(inner & ((values == 0) | (values == base))), layout.kept)
+        kind = np.where(inner, 0, 2)
+        kind[containing(full, doubtful)[1]] = 1
         return layout.released(
             self,
             values,
-            (Small(base=base), Added()),
-            np.where(inner, 0, 1),
+            (Small(base=base), Added(), EXACT),
+            kind,
             notes=(note,),
             details={"rounded": int(rows.size), "margins": margins},
         )
