@@ -110,9 +110,9 @@ def test_sums_of_counts_that_are_printed_as_they_are_are_exact() -> None:
         if 0 in codes
     }
     assert kinds == {
-        (0, 0): (22, "added"),
+        (0, 0): (22, "perturbed"),
         (0, 1): (16, "exact"),
-        (0, 2): (6, "added"),
-        (1, 0): (8, "added"),
+        (0, 2): (6, "perturbed"),
+        (1, 0): (8, "perturbed"),
         (2, 0): (14, "exact"),
     }

@@ -22,7 +22,7 @@ from discreet.protect.figure_method import Rounding
 from discreet.protect.layout import FullTable, inner_sums
 from discreet.protect.margin_fit import containing, round_for_margins
 from discreet.protect.usage import in_one_call, option
-from discreet.table.kinds import EXACT, Added, Small
+from discreet.table.kinds import EXACT, Perturbed, Small
 
 
 @dataclass(frozen=True)
@@ -63,16 +63,15 @@ class SmallCountRounding(Rounding):
             f"{largest} at most, by {mean:.2f} on average."
         )
         margins = {"figures": int(away.size), "largest": largest, "mean": mean}
-        # How far margins are off is not published: a bound that is reached tells a count that is rounded alone. Sums
-        # of counts that are printed as they are can be seen to be exact.
+        # That margins are off by so much is seen from the counts: how far they really are would tell one rounded alone.
         doubtful = np.intersect1d(np.flatnonzero(inner & ((values == 0) | (values == base))), layout.kept)
-        kind = np.where(inner, 0, 2)
-        kind[containing(full, doubtful)[1]] = 1
+        below = np.bincount(containing(full, doubtful)[1], minlength=len(full))
+        most = int(below.max(initial=0)) * (base - 1)
         return layout.released(
             self,
             values,
-            (Small(base=base), Added(), EXACT),
-            kind,
+            (Small(base=base), EXACT, *([Perturbed(bound=most)] if most else [])),
+            np.where(inner, 0, np.where(below > 0, 2, 1)),
             notes=(note,),
             details={"rounded": int(rows.size), "margins": margins},
         )
