@@ -119,7 +119,7 @@ def test_inspect_recognises_a_release_and_names_the_next_command(
     for name, holds, step in (
         ("table.csv", "a table", "discreet assess table.csv"),
         ("release.csv", "a release (random base=3)", "discreet audit release.csv"),
-        ("people.csv", "records", "discreet assess people.csv --by area,sex,"),
+        ("people.csv", "records", "discreet assess people.csv --by area,sex --contributor person,"),
     ):
         told = run("inspect", name).out
         assert told.startswith(f"{name} holds {holds}")
@@ -132,7 +132,7 @@ def test_inspect_recognises_a_release_and_names_the_next_command(
         ("area;group;n\nA;x;50\nA;y;10\nB;x;30\nB;y;90\nAll;x;80\nAll;y;100\n", "--count n --total All"),
         ("area,men,women\nA,50,10\nB,30,90\nAll,80,100\n", "--layout wide --total All"),
         ("area,group,OBS_VALUE\nA,x,5\nA,y,..\nB,x,3\nB,y,9\n", "--count OBS_VALUE"),
-        ("id,area,age,income\n1,A,34,90\n2,A,55,80\n3,B,41,70\n4,B,22,60\n5,B,22,50\n", "--by area"),
+        ("id,area,age,income\n1,A,34,90\n2,A,55,80\n3,B,41,70\n4,B,22,60\n5,B,22,50\n", "--by area --contributor id"),
     ],
 )
 def test_the_next_command_that_inspect_names_runs_as_it_is(

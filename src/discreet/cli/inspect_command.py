@@ -129,6 +129,6 @@ def _options(result: Inspection) -> str:
     alone = [one for one in result.columns if one.distinct == result.rows]
     whose = [one for one in alone if not one.numeric or one == result.columns[0]]
     amounts = [one for one in result.columns if one.numeric and one not in whose and 2 * one.distinct > result.rows]
-    if amounts:
+    if len(amounts) == 1:
         found += f" --value {shlex.quote(amounts[0].name)}"
     return found + (f" --contributor {shlex.quote(whose[0].name)}" if whose else "")

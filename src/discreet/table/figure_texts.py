@@ -71,11 +71,11 @@ def parsed(
             raise RequestError(f"the suppression mark {mark!r} is a number; name a mark that no figure can be")
     read = [_digits(texts, kept if i == 0 else ["", *kept], where, negative) for i, texts in enumerate(columns)]
     decimals = max(int(points.max(initial=0)) for _, points, _ in read)
+    if decimals > DECIMALS:
+        raise DataError(f"a figure has {decimals} decimals; round the figures to at most {DECIMALS}")
     if not padded and all((digits % 10.0**points == 0).all() for digits, points, _ in read):
         read = [(digits / 10.0**points, np.zeros_like(points), hidden) for digits, points, hidden in read]
         decimals = 0
-    if decimals > DECIMALS:
-        raise DataError(f"a figure has {decimals} decimals; round the figures to at most {DECIMALS}")
     numbers = []
     for digits, points, _ in read:
         largest = float(np.abs(digits * 10.0 ** (decimals - points)).max(initial=0.0))
