@@ -55,6 +55,7 @@ def cut(site: Path) -> Iterator[str]:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
         for scheme in ("light", "dark"):
             page = browser.new_page(viewport={"width": 1280, "height": 900}, color_scheme=scheme)
+            page.set_default_timeout(600_000)  # a busy machine is no fault of a page
             for file in sorted(site.rglob("*.html")):
                 if 'class="formula"' in file.read_text(encoding="utf-8") or file.parent.name in ("theory", "tutorials"):
                     page.goto(file.resolve().as_uri())

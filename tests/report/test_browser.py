@@ -55,6 +55,7 @@ class Watched:
     def __init__(self, browser: Browser, report: Path, width: int = 1280, **options: Any) -> None:
         self.context = browser.new_context(viewport={"width": width, "height": 900}, **options)
         self.page: Page = self.context.new_page()
+        self.page.set_default_timeout(600_000)  # whatever else the machine is doing
         self.address = report.as_uri()
         self.said: list[str] = []
         self.requests: list[str] = []
