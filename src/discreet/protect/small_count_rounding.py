@@ -63,7 +63,7 @@ class SmallCountRounding(Rounding):
             f"{largest} at most, by {mean:.2f} on average."
         )
         margins = {"figures": int(away.size), "largest": largest, "mean": mean}
-        # That margins are off by so much is seen from the counts: how far they really are would tell one rounded alone.
+        # The bound follows from the counts in print: one that is attained would give away a count rounded alone.
         doubtful = np.intersect1d(np.flatnonzero(inner & ((values == 0) | (values == base))), layout.kept)
         below = np.bincount(containing(full, doubtful)[1], minlength=len(full))
         most = int(below.max(initial=0)) * (base - 1)
