@@ -57,7 +57,7 @@ def new(
         assert source is not None
         text = draft(source, totals=totals, folder=place)
     if output is not None and output.exists():
-        raise RequestError(f"{output} exists, and somebody may have worked on it; name another file")
+        raise RequestError(f"{output} exists already, and may have been edited since; name another file")
     if output is not None:
         write_text(output, text)
     if json:

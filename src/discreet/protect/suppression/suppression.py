@@ -115,7 +115,9 @@ class Suppression:
         "The result is audited before anything is written: a pattern that fails is never released. If cells cannot be "
         "protected as asked, those in conflict are named.",
         {
-            "discreet protect suppress table.csv --rule threshold=3 -o release.csv": "counts below 3, and their cover",
+            "discreet protect suppress table.csv --rule threshold=3 -o release.csv": (
+                "counts below 3, and others to protect them"
+            ),
             "discreet protect suppress firms.parquet --rule p=10 --search optimal -o release.csv --status why.csv": (
                 "p% rule, at the least cost, with the reason of every suppression"
             ),
