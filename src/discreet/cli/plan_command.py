@@ -119,7 +119,9 @@ def run(
     ] = None,
     time_limit: Annotated[
         float | None,
-        option("Seconds for all of it; what is unfinished by then is withheld. The plan's own by default.", min=0.0),
+        option(
+            "Seconds for the whole run; what is unfinished by then is withheld. The plan's own by default.", min=0.0
+        ),
     ] = None,
     draw: options.Draw,
     workers: options.Workers = None,

@@ -79,12 +79,13 @@ class Suppression:
     rules: Any = field(default=(), metadata=option("", "--rule"))
     wishes: tuple[Wish, ...] = field(default=(), metadata=UNLISTED)
     risk: float | None = field(
-        default=None, metadata=option("Cells of a disclosure risk 1/H above this are sensitive.", "--max-dr", SENSITIVE)
+        default=None,
+        metadata=option("Cells with a disclosure risk 1/H above this are sensitive.", "--max-dr", SENSITIVE),
     )
     levels: tuple[float, float] | None = field(
         default=None,
         metadata=option(
-            "LOWER,UPPER: of all sensitive cells, instead of the rules' own.", "--protection-levels", SENSITIVE
+            "LOWER,UPPER for all sensitive cells, instead of the rules' own.", "--protection-levels", SENSITIVE
         ),
     )
     method: Effort = field(default="fast", metadata=option("fast or optimal.", "--search", SECONDARY))
