@@ -45,7 +45,7 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
         if figure_among(names) is not None or not names:
             raise error
         why, hint = str(error).removeprefix(f"{shown}: "), _hint(arrow, counts)
-        # Without a column of counts, or one that may be, it is probably no table at all; nor beside one that says whose.
+        # Without a column of counts, or one that may be, it is probably no table; nor beside one that says whose.
         no_table = UNPROPOSED in str(error.args[0]) or "contributor=" in hint
         told = f"{hint}; as a table it cannot be read: {why}" if no_table else f"{why}; {hint}"
         raise type(error)(f"{shown}: {told}") from None
