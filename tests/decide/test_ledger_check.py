@@ -148,12 +148,14 @@ def test_a_clean_pair_passes(ledger: Ledger) -> None:
 
 def test_a_release_that_was_entered_before_its_check_is_recognised(ledger: Ledger) -> None:
     """Its figures are drawn at random, and only whoever drew them knows that the second file is the first."""
-    release = dc.protect.random_rounding(dc.Table.from_array([1, 5, 9], ["month"]), base=3)
+    table = dc.Table.from_array([1, 4, 5, 7, 8, 10, 11, 13], ["month"])
+    release, again = (dc.protect.random_rounding(table, base=3, seed=2**100 + k) for k in range(2))
+    assert release != again
     entry = ledger.add(release, title="Months", population="residents")
     found = ledger.check(release, title="Months", population="residents")
     assert found.verdict == "incomplete"
     assert found.assumed[-1:] == (f"the ledger already holds a release that prints exactly the same, {entry}",)
-    other = ledger.check(shown([3, 6, 9], {"month": ["1", "2", "3"]}), population="residents")
+    other = ledger.check(again, title="Months", population="residents")
     assert not any("already holds" in text for text in other.assumed)
 
 
