@@ -25,14 +25,15 @@ File = Annotated[Path | None, argument("The plan: a .toml file.", "PLAN")]
 @command
 def new(
     source: Annotated[
-        Path | None, argument("Records, a list of tables, requested cells, or a folder of finished tables.", "SOURCE")
+        Path | None,
+        argument("Records, a list of tables, requested cells, or finished tables: a file or a folder.", "SOURCE"),
     ] = None,
     example: options.ExampleRecords = None,
     total: Annotated[list[str] | None, option("COLUMN=CODE: the total of a column of requested cells.")] = None,
     json: options.Json = False,
     output: Annotated[Path | None, option("Where to write the plan; by default it is printed.")] = None,
 ) -> None:
-    """Draft a plan: from records, from a list of tables, from the cells that a template asks for, or from a folder.
+    """Draft a plan from records, a list of tables, the cells that a template asks for, or finished tables.
 
     The draft says in comments what could not be known. Read and correct it, then run discreet plan check.
 
