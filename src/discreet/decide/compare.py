@@ -139,8 +139,8 @@ class Comparison(Recorded):
             return ""
         point = self.points[best]
         return (
-            f" {point.point.title} meets it too and keeps most of the table (utility "
-            f"{figure(point.figure('utility'))}), but the policy does not list it: it is applied if you ask for it "
+            f" {point.point.title} also meets the policy and keeps most of the table (utility "
+            f"{figure(point.figure('utility'))}), but the policy does not list it; to apply it, name it "
             "(protection=, --method)."
         )
 
