@@ -213,7 +213,7 @@ def test_levels_that_make_no_sense() -> None:
     with pytest.raises(RequestError, match="within is 0"):
         Limits(within=0)
     somebody = Attacker("somebody", (), (Fact({"x": "1"}, 10, 12),))
-    with pytest.raises(InfeasibleError, match=r"said of somebody .* \(total = 9; x=1 between 10 and 12\)"):
+    with pytest.raises(InfeasibleError, match=r"about somebody .* \(total = 9; x=1 between 10 and 12\)"):
         dc.audit(shown, attackers=[somebody])
     with pytest.raises(InfeasibleError, match="somebody is said to know that cell total lies between 10 and 12, but"):
         dc.audit(shown, attackers=[Attacker("somebody", (), (Fact({"x": "Total"}, 10, 12),))])

@@ -137,6 +137,8 @@ def test_heavy_packages_stay_unloaded(tmp_path: Path) -> None:
     ("arguments", "message"),
     [
         (["rsik"], "there is no command 'rsik'; did you mean risk? See discreet --help"),
+        (["t.csv"], "there is no command 't.csv'; name a command before the file, as in discreet inspect t.csv; see"),
+        (["protect", "t.csv"], "name a command before the file, as in discreet protect random-rounding t.csv; see"),
         (["risk", "--jsn"], "there is no option --jsn; did you mean --json? See discreet risk --help"),
         (["risk", "a.csv", "b.csv"], "'b.csv' is more than the command takes"),
         (["risk", "--draws", "many"], "--draws is 'many'; give an integer; see discreet risk --help"),

@@ -220,7 +220,7 @@ def test_an_insider_with_more_than_the_cell(tmp_path: Path) -> None:
     assert "25 − 20 = 5" in message
     shown.write_text("x,count\na,x\nb,x\nc,x\nTotal,10\n")
     message = refused(run("audit", shown, "--coalition", "x=a:6", "--coalition", "x=b:7"))
-    assert "what is said of coalition (x=a: 6; x=b: 7) cannot all be true beside what is published" in message
+    assert "the statements about coalition (x=a: 6; x=b: 7) cannot all be true beside what is published" in message
 
 
 def test_contributions_under_other_names(tmp_path: Path) -> None:

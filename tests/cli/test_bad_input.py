@@ -57,6 +57,14 @@ def reason(*arguments: object) -> str:
             GOOD + "n,m,4\n",
             "t.csv: line 6 (area=n, sex=m): the cell was given before, at line 2, with count 3, now 4; keep",
         ),
+        (
+            GOOD + "n,m,3\n",
+            "t.csv: line 6 (area=n, sex=m): the cell was given before, at line 2, with count 3, now 3; keep",
+        ),
+        (
+            GOOD.replace(",", ";").replace(";1\n", ";120,5\n"),
+            "t.csv: line 4: count is '120,5', which is fractional if the comma marks decimals; counts are integers",
+        ),
         (GOOD + ",m,4\n", "t.csv: line 6: dimension 'area' has an empty category; label every row"),
         (
             GOOD.replace("count", "people"),

@@ -378,9 +378,9 @@ def test_lines_with_everybody_in_one_cell_are_looked_for_by_default_and_told_of_
     table = dc.Table.from_array([[0, 9], [8, 9]], ["a", "b"])
     found = dc.assess(table, protection="none")
     assert found.verdict == "withhold"
-    assert "2 cells hold everybody of a line; 2 of 2 are known exactly" in found.reasons
+    assert "2 cells each hold everybody in a line; 2 of 2 are known exactly" in found.reasons
     rounded = dc.assess(table, protection="random-rounding:base=3", seed=1, trial=True)
-    assert "2 cells hold everybody of a line; none of them is known exactly" in rounded.reasons
+    assert "2 cells each hold everybody in a line; none of them is known exactly" in rounded.reasons
     assert "group disclosure" not in dc.assess(dc.datasets.religion(), seed=1, trial=True).reasons[0]
     for asked in ({"rules": {"threshold": 3}}, {"limits": {"r2": 1.0}}):
         found = dc.assess(table, policy(**asked), protection="none")

@@ -208,7 +208,7 @@ def test_what_leaves_figures_nearly_unchanged_is_not_recommended() -> None:
             best = found.points[found.recommended].point
             assert found.policy.proposes(best.name, dict(best.parameters), False)
             # One that the policy does not list keeps more; the sentence says so.
-            assert "random-rounding, base 3 meets it too" in found.sentence
+            assert "random-rounding, base 3 also meets the policy" in found.sentence
 
 
 def test_a_method_that_is_listed_for_magnitudes_only_is_not_allowed_for_counts() -> None:

@@ -306,7 +306,7 @@ def test_10_and_20_by_area_and_15_and_15_by_size_are_three_firms(ledger: Ledger)
     ledger.add(shown([10, 20], {"area": ["n", "s"]}), title="Areas", variable="turnover", population="firms")
     result = ledger.check(shown([15, 15], {"size": ["small", "large"]}), **OF, population="firms")
     assert (result.verdict, result.new) == ("incomplete", ())
-    assert "are told of several crossings" in result.unjudged[0]
+    assert "are published for several crossings" in result.unjudged[0]
     # With room for somebody in every cell, nothing more follows.
     wide = Ledger(ledger.path.with_name("wide.sqlite"))
     many = Kind("suppressed", least=1, most=60)

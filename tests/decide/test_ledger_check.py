@@ -146,6 +146,19 @@ def test_a_clean_pair_passes(ledger: Ledger) -> None:
     assert "nothing that is protected can be worked out" in result.sentence
 
 
+def test_a_release_that_was_entered_before_its_check_is_recognised(ledger: Ledger) -> None:
+    """Its figures are drawn at random, and only whoever drew them knows that the second file is the first."""
+    table = dc.Table.from_array([1, 4, 5, 7, 8, 10, 11, 13], ["month"])
+    release, again = (dc.protect.random_rounding(table, base=3, seed=2**100 + k) for k in range(2))
+    assert release != again
+    entry = ledger.add(release, title="Months", population="residents")
+    found = ledger.check(release, title="Months", population="residents")
+    assert found.verdict == "incomplete"
+    assert found.assumed[-1:] == (f"the ledger already holds a release that prints exactly the same, {entry}",)
+    other = ledger.check(again, title="Months", population="residents")
+    assert not any("already holds" in text for text in other.assumed)
+
+
 def test_a_suppressed_table_and_its_sister_pass_or_fail_by_what_the_sister_shows(ledger: Ledger) -> None:
     both = {"row": [1, 2, 3, "Total"], "column": [1, 2, "Total"]}
     geurts = shown([[None, None, 7], [None, None, 3], [3, 3, 6], [9, 7, 16]], both)
@@ -412,7 +425,7 @@ def test_a_release_that_states_nothing_is_put_together_with_each_year_by_itself(
 
 def test_a_silent_release_that_cannot_be_the_same_is_not_passed_over(ledger: Ledger) -> None:
     ledger.add(shown([40, 60], {"size": ["s", "m"]}), title="Old")
-    with pytest.raises(DataError, match=r"cannot all be true of one population.*retagged \(discreet ledger retag ID"):
+    with pytest.raises(DataError, match=r"cannot all be true of one population.*retag it \(discreet ledger retag ID"):
         ledger.check(shown([41, 60], {"size": ["s", "m"]}), title="New", period="2024")
 
 

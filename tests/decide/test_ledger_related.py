@@ -301,7 +301,7 @@ def test_a_policy_sets_threshold_limits_and_zeros(ledger: Ledger) -> None:
     assert ledger.check(narrow, **asked).verdict == "unsafe"  # type: ignore[arg-type]
     census = ledger.check(narrow, policy="census", **asked)  # type: ignore[arg-type]
     assert (census.verdict, census.policy) == ("safe", "census")
-    assert "no count from 1 to 2 that no release shows follows" in census.meaning
+    assert "no count from 1 to 2 that no release shows can be worked out" in census.meaning
     assert "with a risk 1/H of at most 0.7" in census.meaning
     assert census.to_dict()["meaning"] == census.meaning
     assert census.to_dict()["policy"] == "census"

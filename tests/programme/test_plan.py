@@ -113,6 +113,20 @@ def test_a_crossing_too_large_to_publish_is_not_drafted(tmp_path: Path) -> None:
     assert text.count("[[tables]]") == 3
 
 
+def test_a_finished_table_is_not_drafted_as_records(tmp_path: Path) -> None:
+    """Counts that were taken for amounts would be judged by who contributed them, each by one respondent."""
+    (tmp_path / "a.csv").write_text("sex,count\nm,3\nf,5\n")
+    (table,) = plan_of(draft(tmp_path / "a.csv"), folder=tmp_path).tables
+    assert (table.name, table.value) == ("a", None)
+    assert table.file is not None
+
+
+def test_a_plan_that_is_another_file_is_drafted_first(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("sex,count\nm,3\nf,5\n")
+    with pytest.raises(RequestError, match=r"a\.csv is not TOML: .*draft a plan from other files"):
+        read_plan(tmp_path / "a.csv")
+
+
 def test_a_folder_of_tables_is_the_simplest_plan(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("sex,count\nm,3\nf,5\n")
     (tmp_path / "b.csv").write_text("age,count\n1,3\n2,5\n")

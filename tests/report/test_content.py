@@ -277,7 +277,7 @@ def test_texts_to_copy_say_only_what_is_published() -> None:
     inside, outside = paragraphs(internal(data)), paragraphs(public(data))
     assert inside == outside
     quality, told = (text for _, text in inside)
-    assert "suppressed, and with them others" in quality
+    assert "suppressed, together with others" in quality
     assert "All published figures are exact. A suppressed figure is at least 1." in quality
     assert "we leave it out" in told
     assert not re.findall(r"\d", told)
@@ -306,7 +306,7 @@ def test_every_method_that_assessments_take_has_words() -> None:
     for text in (text for _, text in paragraphs(data)):
         assert "{" not in text
     assert (
-        "rounded at random to a multiple of 3 next to them. Published figures therefore differ"
+        "rounded at random to a neighbouring multiple of 3. Published figures therefore differ"
         in paragraphs(data)[0][1]
     )
 

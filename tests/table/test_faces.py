@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from discreet import Figures, Release, Table, datasets
+from dataclasses import replace
+
+from discreet import Figures, Release, Table, Tabulation, datasets
 from discreet.table.grid import grid_of
 
 
@@ -15,6 +17,17 @@ def test_two_way_tables_are_shown_as_cross_tables() -> None:
         "south       1,000  5",
     ]
     assert repr(table) == str(table)
+
+
+def test_a_release_shows_the_zeros_that_it_does_not_list() -> None:
+    """A cell without a row is empty, but not one of a release that publishes only some of its cells."""
+    table = Table.from_array([[3, 0], [4, 5]], {"area": ["north", "south"], "sex": ["m", "f"]})
+    shown = Figures.of_tabulation(Tabulation.from_table(table))
+    assert len(shown) == 8
+    rows = [["Total", "12", "7", "5"], ["north", "3", "3", "0"], ["south", "9", "4", "5"]]
+    assert [row.split() for row in str(Release.of(shown)).splitlines()[3:]] == rows
+    part = str(Release.of(replace(shown, absent="unpublished"))).splitlines()
+    assert part[4].split() == ["north", "3", "3"]
 
 
 def test_structural_zeros_are_dots() -> None:

@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import discreet as dc
 from discreet import DataError, Figures, Release, RequestError, Table, read_release, read_table
 
 PEOPLE = pd.DataFrame(
@@ -264,3 +265,11 @@ def test_a_table_is_read_from_a_frame_as_from_a_file(library: Any, tmp_path: Pat
     frame = library.DataFrame({"area": ["n", "n", "s"], "sex": ["m", "f", "f"], "count": [3, 1, 2]})
     read_table(frame).write(tmp_path / "t.csv")
     assert read_table(tmp_path / "t.csv") == read_table(frame)
+
+
+def test_a_release_is_not_taken_for_an_original() -> None:
+    table = Table.from_array([[3, 0], [1, 5]], ["area", "sex"])
+    release = dc.protect.random_rounding(table, base=3)
+    for function in (dc.assess, dc.compare, dc.protect.random_rounding):
+        with pytest.raises(RequestError, match=r"this is a release .* hand over the original, or see what the release"):
+            function(release)

@@ -89,7 +89,7 @@ TIED = (
     "a reader who solves all steps of the protection together may know figures more closely than their intervals say, "
     "and none is called safe"
 )
-UNJUDGED = "nothing was said of how these statistics are computed, and what they give away was not judged:"
+UNJUDGED = "these statistics have no definition, so what they give away was not judged:"
 
 
 def audit(

@@ -1,4 +1,4 @@
-"""Amounts that all are multiples of one step: what a reader works out who takes the hidden ones for multiples too.
+"""Amounts that are all multiples of one step: what a reader works out who takes the hidden ones for multiples too.
 
 Amounts in thousands that are written out are multiples of 1,000; weighted counts of a simple random sample are
 multiples of the one weight. Two hidden amounts above 0 that add up to two steps are one step each, though their

@@ -1,7 +1,8 @@
-"""Sums beside the numbers that they are of: where somebody has a sum, somebody is counted.
+"""Sums beside numbers of respondents: where there is a sum above 0, somebody is counted.
 
-A mean is of a sum and a number, and a sum above 0 is never one of nobody. Where intervals leave a sum above 0 beside a
-number of 0, that fact may rule out more than they say: it joins both only case by case, and is not in the equations.
+A mean divides a sum by a number, and a sum above 0 always has somebody behind it. Where intervals leave a sum above 0
+beside a number of 0, that fact may rule out more than they say: it joins both only case by case, and is not in the
+equations.
 """
 
 from __future__ import annotations

@@ -313,10 +313,10 @@ class Judge:
         names = ", ".join(dict.fromkeys(self.attackers[1 + int(n)] for n in np.unique(stack.who)[:5]))
         told = [f"{base.describe(int(i))}: {base.text(int(stack.own[k]))}" for k, i in zip(mine, at, strict=True)][:5]
         if not told:
-            return InfeasibleError(f"what is said of {names} contradicts what is published: {error}")
+            return InfeasibleError(f"the statements about {names} contradict what is published: {error}")
         return InfeasibleError(
-            f"what is said of {names} ({'; '.join(told)}) cannot all be true beside what is published; correct what "
-            "they are said to contribute or to know"
+            f"the statements about {names} ({'; '.join(told)}) cannot all be true beside what is published; correct "
+            "what they are said to contribute or to know"
         )
 
     # --- both ---------------------------------------------------------------------------------------------

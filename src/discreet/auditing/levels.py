@@ -132,6 +132,6 @@ def _check(equations: Equations, at: IntArray, values: FloatArray, exact: bool) 
     if off.any():
         i = int(at[int(np.argmax(off))])
         raise DataError(
-            f"cell {equations.describe(i)} is published in a way that its original value does not fit; the release "
+            f"cell {equations.describe(i)} is published as a figure that its original value does not fit; the release "
             "was not made from this original, or its method is not the one stated"
         )

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from discreet.decide.assessment import Assessment, Protect
     from discreet.table.statistic import Statistic
 
-in_decide = panel("What is asked")
+in_decide = panel("What to judge")
 
 
 @dataclass(frozen=True)
 class Asked:
-    """What is asked."""
+    """What to judge."""
 
     policy: Annotated[str, in_decide(options.POLICY, autocompletion=shell_names.profiles)] = "default"
     protect: Annotated[
@@ -50,7 +50,8 @@ class Asked:
     time_limit: Annotated[
         float | None,
         in_decide(
-            "Seconds for all of it, by default 60 per search and audit; what is unfinished is never safe.", min=0.0
+            "Seconds for the whole command; by default 60 per search and audit. What is unfinished is never safe.",
+            min=0.0,
         ),
     ] = None
 

@@ -51,7 +51,7 @@ class PublishedOptions(ReleaseFileOptions):
 class KnowledgeOptions:
     """Who looks, and what they know."""
 
-    insider: Annotated[list[str] | None, in_known("CELL:VALUE, as 'size=7:400', or CELL:VALUE:OTHERS.")] = None
+    insider: Annotated[list[str] | None, in_known("CELL:VALUE, such as 'size=7:400', or CELL:VALUE:OTHERS.")] = None
     coalition: Annotated[
         list[str] | None, in_known("Insiders who pool what they know, as --insider; with --contributions NAME+NAME.")
     ] = None
@@ -154,7 +154,7 @@ class Shown:
         in_output("Also write the result: .json, .csv (one row per figure) or .txt."),
     ] = None
     top: Annotated[
-        int | None, in_output("How many of the best known figures to show; 10, or all with --json.", min=0)
+        int | None, in_output("How many figures to show, the best known first; 10, or all with --json.", min=0)
     ] = None
 
     @property
@@ -190,7 +190,9 @@ def audit(
     original: Annotated[Path | None, option("The true table: checks the release, sets protection levels.")] = None,
     about: Annotated[
         str | None,
-        option("Dimensions whose finest crossing is asked about, as area,sex=f+m; categories where no table has them."),
+        option(
+            "Judge the finest crossing of these dimensions: area,sex. Categories where no table has them: area,sex=f+m."
+        ),
     ] = None,
     law: Annotated[str, option("interval, tables or method.")] = "interval",
     *,

@@ -23,9 +23,9 @@ class Tried:
 
     draws: Annotated[int, option("How many releases of each random method to draw.", min=2, max=10**7)] = 1000
     audits: Annotated[int, option("How many of these draws are audited.", min=1)] = 10
-    resume: Annotated[Path | None, option("Keeps finished points; run it again to go on.", metavar="FOLDER")] = None
+    resume: Annotated[Path | None, option("Keep finished points here; run again to resume.", metavar="FOLDER")] = None
     time_limit: Annotated[
-        float | None, option("Seconds for all of it; by default 60 per search and audit.", min=0.0)
+        float | None, option("Seconds for the whole command; by default 60 per search and audit.", min=0.0)
     ] = None
     seed: options.Seed = None
     workers: options.Workers = None

@@ -60,9 +60,9 @@ class Stated:
 
     title: Annotated[str | None, option("What the release is called; the file's name by default.")] = None
     population: Annotated[
-        str, option("Whom the figures are about; a part after the whole, as 'residents > 18+'; if not stated, anybody.")
+        str, option("Whom the figures are about; a part after the whole: 'residents > 18+'. If not stated, anybody.")
     ] = ""
-    period: Annotated[str, option("When, as 2024; if not stated, any time.")] = ""
+    period: Annotated[str, option("When, such as 2024; if not stated, any time.")] = ""
     variable: Annotated[str, option("What is added up, if it is not people or firms.")] = ""
     revises: Annotated[list[str] | None, option("An earlier release, by id or title, that this one corrects.")] = None
 
@@ -83,7 +83,7 @@ class EntryOptions(ReleaseFileOptions):
 
     measure: Annotated[
         str | None,
-        in_published("The column to enter of a file of several, as value or records; each is an entry of its own."),
+        in_published("Which column of figures to enter, where a file has several: value or records. Each is an entry."),
     ] = None
 
     def release(self, path: Path) -> Release:
@@ -163,7 +163,7 @@ def add(
     *,
     stated: Stated,
     how: EntryOptions,
-    published: Annotated[str | None, option("The day, as 2024-05-31; today by default.")] = None,
+    published: Annotated[str | None, option("The day, such as 2024-05-31; today by default.")] = None,
     original: Annotated[Path | None, option("The true table: kept beside the ledger, readable by you alone.")] = None,
     kept: LedgerFile,
 ) -> None:

@@ -47,7 +47,9 @@ Top = Annotated[int, in_output("How many of the worst slices to show.", min=0)]
 Seed = Annotated[int | None, in_output("Repeats the same draws; by default they are new each time.", min=0)]
 ReleaseSeed = Annotated[
     int | None,
-    in_output("Repeats the same release: secret, of 96 bits or more; drawn and kept in the record by default.", min=0),
+    in_output(
+        "Repeats the same release. Secret, of 96 bits or more; by default it is drawn and kept in the record.", min=0
+    ),
 ]
 Trial = Annotated[bool, in_output("For trying out, never for publication: allows a short seed, and marks the output.")]
 in_published = panel("How the figures were published")

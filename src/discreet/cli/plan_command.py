@@ -25,14 +25,15 @@ File = Annotated[Path | None, argument("The plan: a .toml file.", "PLAN")]
 @command
 def new(
     source: Annotated[
-        Path | None, argument("Records, a list of tables, requested cells, or a folder of finished tables.", "SOURCE")
+        Path | None,
+        argument("Records, a list of tables, requested cells, or finished tables: a file or a folder.", "SOURCE"),
     ] = None,
     example: options.ExampleRecords = None,
     total: Annotated[list[str] | None, option("COLUMN=CODE: the total of a column of requested cells.")] = None,
     json: options.Json = False,
     output: Annotated[Path | None, option("Where to write the plan; by default it is printed.")] = None,
 ) -> None:
-    """Draft a plan: from records, from a list of tables, from the cells that a template asks for, or from a folder.
+    """Draft a plan from records, a list of tables, the cells that a template asks for, or finished tables.
 
     The draft says in comments what could not be known. Read and correct it, then run discreet plan check.
 
@@ -57,7 +58,7 @@ def new(
         assert source is not None
         text = draft(source, totals=totals, folder=place)
     if output is not None and output.exists():
-        raise RequestError(f"{output} exists, and somebody may have worked on it; name another file")
+        raise RequestError(f"{output} exists already, and may have been edited since; name another file")
     if output is not None:
         write_text(output, text)
     if json:
@@ -119,7 +120,9 @@ def run(
     ] = None,
     time_limit: Annotated[
         float | None,
-        option("Seconds for all of it; what is unfinished by then is withheld. The plan's own by default.", min=0.0),
+        option(
+            "Seconds for the whole run; what is unfinished by then is withheld. The plan's own by default.", min=0.0
+        ),
     ] = None,
     draw: options.Draw,
     workers: options.Workers = None,

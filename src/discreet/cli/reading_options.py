@@ -63,7 +63,9 @@ class OriginalOptions(TableFileOptions):
 
     hierarchy: Annotated[list[str] | None, in_reading("DIMENSION=FILE; its groups are published too.")] = None
     by: Annotated[str | None, in_records("The columns that classify records in FILE, comma-separated.")] = None
-    value: Annotated[str | None, in_records("The magnitude that is published; counts otherwise.")] = None
+    value: Annotated[
+        str | None, in_records("The column of amounts to add up and publish; without it, records are counted.")
+    ] = None
     contributor: Annotated[str | None, in_records("The column that says whose record it is.")] = None
     holding: Annotated[str | None, in_records("The column that says which holding a contributor belongs to.")] = None
     weight: Annotated[str | None, in_records("The column of sampling weights; weighted sums are published.")] = None
@@ -104,7 +106,7 @@ class NamedOriginal(OriginalOptions):
     """The original that a command is about, a file or a bundled table, and how it is read."""
 
     file: Annotated[
-        Path | None, argument("A table, records, .tab, or a file that discreet tabulate wrote.", "FILE")
+        Path | None, argument("A table, records, a .tab file, or a file written by discreet tabulate.", "FILE")
     ] = None
     example: Example = None
 
@@ -184,7 +186,7 @@ class Beside:
 
     statistic: Annotated[
         list[str] | None,
-        in_output("COLUMN=DEFINITION of a statistic to publish, where its figures are: 'pct=percentage, over=sex'."),
+        in_output("COLUMN=DEFINITION of a statistic to publish beside the figures: 'pct=percentage, over=sex'."),
     ] = None
     statistics: Annotated[Path | None, in_output("A TOML file of such definitions.")] = None
 

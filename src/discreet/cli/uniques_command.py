@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 Priors = Annotated[
     list[str] | None,
     option(
-        "uniform, multinomial, dirichlet:A or zeros:G (weight G on some empty population cell, as zeros:0.9:uniform); "
+        "uniform, multinomial, dirichlet:A or zeros:G (weight G on some empty population cell: zeros:0.9:uniform); "
         "repeat it. The first two by default."
     ),
 ]
@@ -61,7 +61,9 @@ class Estimated:
     model: Annotated[str, option("Log-linear model: select (forward), main, two-way or none.", "--loglinear")] = (
         "select"
     )
-    fit: Annotated[list[str] | None, option("A margin that the log-linear model fits, as area,sex; repeat it.")] = None
+    fit: Annotated[
+        list[str] | None, option("A margin that the log-linear model fits, such as area,sex; repeat it.")
+    ] = None
     level: Credible = 0.9
     b: Missed = 1.0
     c: FalseAlarm = 1.0

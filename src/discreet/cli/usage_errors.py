@@ -19,6 +19,13 @@ ELSEWHERE = {
     for option in ("--rule", "--rules", "--threshold", "--max-dr", "--p", "--dominance")
 }
 """What people look for in a command that takes it from elsewhere."""
+BEFORE_FILES = {
+    "discreet": "inspect",
+    "discreet protect": "random-rounding",
+    "discreet plan": "check",
+    "discreet ledger": "check",
+}
+"""A command of each group that takes a file."""
 
 
 def usage_text(error: UsageError, given: Sequence[str]) -> str:
@@ -35,7 +42,7 @@ def usage_text(error: UsageError, given: Sequence[str]) -> str:
         told = _about_value(parameter, given, told)
     elif (unknown := re.match(r"No such command '(.*?)'", told)) is not None:
         known = list(where.command.list_commands(where)) if where is not None else []
-        told = f"there is no command {unknown[1]!r}{_meant(unknown[1], known)}"
+        told = f"there is no command {unknown[1]!r}{_before_file(path, unknown[1]) or _meant(unknown[1], known)}"
     elif (extra := re.match(r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", told)) is not None:
         told = f"{extra[1]!r} is more than the command takes; quote names with blanks"
     return f"{told} See {path} --help" if told.endswith("?") else f"{told}; see {path} --help"
@@ -77,6 +84,17 @@ def _about_option(option: str, where: Context, told: str) -> str:
     listed = where.command.params if where is not None else ()
     known = [name for one in listed if not getattr(one, "hidden", False) for name in getattr(one, "opts", ())]
     return f"there is no option {option}{_meant(option, [name for name in known if name.startswith('--')])}"
+
+
+def _before_file(path: str, word: str) -> str:
+    """Say what to write before a file; nothing if the word does not look like one.
+
+    >>> _before_file("discreet protect", "table.csv")
+    '; name a command before the file, as in discreet protect random-rounding table.csv'
+    """
+    if not re.search(r"\.[a-z]+$", word, re.IGNORECASE) or path not in BEFORE_FILES:
+        return ""
+    return f"; name a command before the file, as in {path} {BEFORE_FILES[path]} {word}"
 
 
 def _meant(name: str, known: list[str]) -> str:

@@ -23,7 +23,9 @@ def workbench(
     ] = None,
     example: options.Example = None,
     ledger: Annotated[Path | None, option("The ledger of what is published.")] = None,
-    port: Annotated[int, option("Where to listen; any free port by default.", min=0, max=65535)] = 0,
+    port: Annotated[
+        int, option("Where to listen; by default, or with 0, any free port.", min=0, max=65535, show_default=False)
+    ] = 0,
     browser: Annotated[bool, option("Open the page in the browser.", "--browser/--no-browser")] = True,
     replay: Annotated[bool, option("Run the commands of a saved session again, and compare.")] = False,
     json: options.Json = False,

@@ -278,7 +278,7 @@ def most(found: Estimate) -> float:
 def _estimated(found: SampleEvidence, request: Request, recognised: int) -> list[Check]:
     """Compare the estimates with the limits."""
     limits, checks, risk = request.policy.limits, [], found.risk
-    rejected = " (the data reject every model tried, so nothing rests on one)" if found.unexplained else ""
+    rejected = " (the data reject every model tried, so the verdict relies on none)" if found.unexplained else ""
     if limits.r2 is not None:
         value = risk.mean + found.error
         text = (

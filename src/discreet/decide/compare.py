@@ -103,7 +103,7 @@ class Comparison(Recorded):
         """What becomes of draws that do not meet the policy, if there are any."""
         if self.proposed is None or (judged := self.proposed[1]).met == judged.audits:
             return ""
-        some = f" {judged.met} of {judged.audits} draws of it do once readers know why it was taken"
+        some = f" {judged.met} of {judged.audits} of its draws meet it once readers know why it was taken"
         return f"{some}; if an assessment withholds one, assess it again."
 
     @property
@@ -119,7 +119,7 @@ class Comparison(Recorded):
         head = f"{head} {self.policy.name!r}."
         if self.recommended is None:
             none = (
-                " The policy proposes none of them: readers who know why it was taken would learn more." if fit else ""
+                " The policy proposes none of them: readers who know why one was taken would learn more." if fit else ""
             )
             return f"{head.replace('; 0 meet', '; none of them meets')}{none}{self._unlisted}"
         best = self.points[self.recommended]
@@ -139,8 +139,8 @@ class Comparison(Recorded):
             return ""
         point = self.points[best]
         return (
-            f" {point.point.title} meets it too and keeps most of the table (utility "
-            f"{figure(point.figure('utility'))}), but the policy does not list it: it is applied if you ask for it "
+            f" {point.point.title} also meets the policy and keeps most of the table (utility "
+            f"{figure(point.figure('utility'))}), but the policy does not list it; to apply it, name it "
             "(protection=, --method)."
         )
 

@@ -97,8 +97,8 @@ class Known:
 class Listed:
     """What a release lists: the position of every figure, whether it is exact or a sum of others, and where it is.
 
-    ``told`` is the release without such sums, which tell nothing; ``figure`` is the figure of every sensitive cell, -1
-    where none is listed, and ``empty`` says whether cells without a row are empty.
+    ``told`` is the release without such sums, which reveal nothing more; ``figure`` is the figure of every sensitive
+    cell, -1 where none is listed, and ``empty`` says whether cells without a row are empty.
     """
 
     case: Case

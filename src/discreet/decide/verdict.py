@@ -203,9 +203,9 @@ def _lines(case: Case, evidence: Evidence) -> list[Check]:
     who = "everybody" if not coalition else f"all but at most {coalition} people"
     text = f"no row, column or other line of the table has {who} in one cell"
     if n == 1:
-        text = f"1 cell holds {who} of a line; it is {'' if bad else 'not '}known exactly"
+        text = f"1 cell holds {who} in its line; it is {'' if bad else 'not '}known exactly"
     elif n:
-        text = f"{n:,} cells hold {who} of a line; {_some(bad, n)} known exactly"
+        text = f"{n:,} cells each hold {who} in a line; {_some(bad, n)} known exactly"
     brief = f"{bad:,} {'line has its' if bad == 1 else 'lines have their'} people in one cell"
     return [_counted("lines", text, wrong, evidence, evidence.reader, brief)]
 

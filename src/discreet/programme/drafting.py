@@ -15,6 +15,7 @@ from pathlib import Path
 from discreet.core.errors import DataError, RequestError
 from discreet.table.arrow_files import read_arrow
 from discreet.table.hierarchy import TOTAL
+from discreet.table.roles import FIGURES
 
 TOTALS = ("_T", TOTAL, "TOTAL", "total", "T_T")
 """Codes that mean a total in templates, where nothing else is said."""
@@ -32,8 +33,8 @@ NAMED = re.compile(r"(^|[^a-z])(id|ident|identifier|key|nr|number)$", re.IGNOREC
 def draft(source: str | Path, *, totals: Mapping[str, str] | None = None, folder: Path | None = None) -> str:
     """Return the draft of a plan from a file of records, of tables or of requested cells, or from a folder of tables.
 
-    ``totals`` are the totals of columns of requested cells; the plan will be in ``folder``, by default beside the
-    source.
+    A file with a column called ``count`` is a finished table. ``totals`` are the totals of columns of requested cells;
+    the plan will be in ``folder``, by default beside the source.
     """
     file = Path(source)
     if file.is_dir():
@@ -47,7 +48,10 @@ def draft(source: str | Path, *, totals: Mapping[str, str] | None = None, folder
     spanned = [name for name, found in columns.items() if _total(name, found, totals or {}) is not None]
     if spanned and any(name in lowered for name in WHAT) and all(not _numeric(found) for found in columns.values()):
         return _from_cells(file.name, columns, totals or {})
-    return _from_records(file, columns, _from(file.parent if folder is None else folder, file))
+    place = file.parent if folder is None else folder
+    if FIGURES[0] in lowered:
+        return _from_tables(f"the table in {file.name}", [file], place)
+    return _from_records(file, columns, _from(place, file))
 
 
 def _from(folder: Path, file: Path) -> str:
@@ -245,7 +249,12 @@ def _from_folder(folder: Path, place: Path) -> str:
     files = sorted(one for one in folder.iterdir() if one.suffix.lower() in (".csv", ".parquet", ".xlsx"))
     if not files:
         raise RequestError(f"{folder} holds no .csv, .parquet or .xlsx file; name records, or put tables there")
-    parts = [_head(f"the tables in {folder.name or folder.resolve().name}")]
+    return _from_tables(f"the tables in {folder.name or folder.resolve().name}", files, place)
+
+
+def _from_tables(about: str, files: Sequence[Path], place: Path) -> str:
+    """Draft from finished tables, one a file."""
+    parts = [_head(about)]
     for file in files:
         name = re.sub(r"[^\w\- .]", "_", file.stem)
         parts.append(f"[[tables]]\nname = {_text(name)}\nfile = {_text(_from(place, file))}\n")

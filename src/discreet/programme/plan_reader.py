@@ -54,7 +54,8 @@ def plan_of(text: str, name: str = "the plan", folder: Path = Path(".")) -> Prog
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise RequestError(f"{name} is not TOML: {error}; correct the file") from None
+        remedy = "correct the file" if name.endswith(".toml") else "draft a plan from other files (discreet plan new)"
+        raise RequestError(f"{name} is not TOML: {error}; {remedy}") from None
     if "folder" in data:
         raise RequestError(
             f"{name}: line {key_lines(text)[('folder',)]}, folder: there is no such key; say under [output] where "

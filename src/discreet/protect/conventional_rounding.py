@@ -35,7 +35,7 @@ def round_nearest(F: IntArray, base: int) -> IntArray:
 class ConventionalRounding(Rounding):
     """Round every figure to the nearest multiple of the base, the upper one of two equally near.
 
-    Of a table the inner counts are rounded; of a tabulation, or with ``margins``, every margin too, each on its own
+    In a table, the inner counts are rounded; in a tabulation, or with ``margins``, so is every margin, each on its own
     (domingo2002 section 4.2).
 
     >>> from discreet.table import Table

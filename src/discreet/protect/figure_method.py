@@ -22,7 +22,7 @@ BASE = option("What the published figures are multiples of.")
 WITH_MARGINS = option("Publish the margins of a table too, each changed on its own.", "--with-margins")
 
 WITHOUT_MARGINS = (
-    "Margins are not published with the cells; each is published with a change of its own if asked for (margins=, "
+    "Margins are not published with the cells; to publish them too, each changed on its own, ask for them (margins=, "
     "--with-margins)."
 )
 

@@ -64,11 +64,12 @@ def round_once(F: IntArray, base: int, seed: Seed, *, workers: int | None = None
 
 @dataclass(frozen=True)
 class RandomRounding(Rounding):
-    """Round every figure at random to a multiple of the base, up with probability r/b for a residual r: no bias.
+    """Round every figure at random to a neighbouring multiple of the base, without bias: up with probability r/b.
 
-    Of a table the inner counts are rounded; of a tabulation, or with ``margins``, every margin too, on its own: cells
-    need not add up to totals, which then reveal more of the cells. With ``additive``, margins are the sums of the
-    rounded inner counts: less accurate, but they reveal nothing more, and the risk of every figure is known exactly.
+    Here r is what the figure is above the lower multiple of the base b. In a table, the inner counts are rounded; in a
+    tabulation, or with ``margins``, so is every margin, each on its own: cells need not add up to totals, and totals
+    then reveal more about the cells. With ``additive``, margins are the sums of the rounded inner counts: less
+    accurate, but they reveal nothing more, and the risk of every figure is known exactly.
 
     >>> table = Table.from_array([1, 5, 6], ["month"])
     >>> RandomRounding(3).outcomes(table)

@@ -27,7 +27,7 @@ from discreet.table.kinds import EXACT, Perturbed, Small
 
 @dataclass(frozen=True)
 class SmallCountRounding(Rounding):
-    """Round inner counts below the base to 0 or the base; all margins are sums of what is published, and near.
+    """Round inner counts below the base to 0 or the base; margins are sums of what is published, near the true ones.
 
     Counts of the base and more do not change.
 

@@ -1,4 +1,4 @@
-"""Controlled tabular adjustment: sensitive figures move to safe values, the others as little as can be.
+"""Controlled tabular adjustment: sensitive figures move to safe values, the others as little as possible.
 
 Every sensitive figure x is published at x − lower or less, or at x + upper or more, its protection levels; other
 figures move to make all sums hold with the least weighted changes. Dandekar and Cox (2002) propose it instead of
@@ -41,7 +41,7 @@ NORMS, WEIGHTS = ("absolute", "squared"), ("equal", "inverse")
 
 @dataclass(frozen=True)
 class TabularAdjustment(MethodBase):
-    """Publish every sensitive figure at a safe distance from its value, and change the others as little as can be.
+    """Publish every sensitive figure at a safe distance from its value, and change the others as little as possible.
 
     For magnitudes: nothing is hidden, and all sums hold.
 

@@ -88,7 +88,10 @@ def in_one_call(
     signature = Signature(asked, return_annotation=Release)
 
     def call(*given: object, **named: object) -> Release:
-        chosen = signature.bind(*given, **named).arguments
+        try:
+            chosen = signature.bind(*given, **named).arguments
+        except TypeError as error:
+            raise TypeError(f"{call.__name__}() {error}") from None
         original, seed = chosen.pop("original"), chosen.pop("seed", None)
         options = {
             back.get(name, name): value for name, value in chosen.items() if value is not None or name not in made

@@ -17,6 +17,7 @@ from discreet.reading.reading import COLUMNS, PLACE, TABLES, TEXT, Reading
 from discreet.table import Table
 from discreet.table.arrow_files import errors_of, read_arrow
 from discreet.table.hierarchy import Hierarchy, Prefixes, part_tree
+from discreet.table.release import Release
 from discreet.table.roles import FIGURES, PUBLISHED_AS
 from discreet.table.tabulation import Tabulation
 
@@ -151,6 +152,12 @@ def stated_method(given: object) -> str | None:
 
 def _refuse_release(given: object) -> None:
     """Refuse a release in place of the original."""
+    made = given if isinstance(given, Release) else getattr(given, "release", None)
+    if isinstance(made, Release):
+        raise RequestError(
+            f"this is a release (by {made.method}), not the original; hand over the original, or see what the release "
+            "alone gives away (dc.audit)"
+        )
     if (method := stated_method(given)) is None:
         return
     if not isinstance(given, Path):
@@ -348,6 +355,8 @@ def reads_original(function: Callable[..., Made]) -> Callable[..., Made]:
         reading, rest = Reading.among(options, own)
         if isinstance(original, list | tuple) and any(map(is_read, original)):
             return function(open_originals(original, reading), *given, **rest)
+        if isinstance(original, Release):
+            _refuse_release(original)
         if is_read(original) or reading.said():
             original = open_original(original, reading).published()
         return function(original, *given, **rest)

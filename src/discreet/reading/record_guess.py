@@ -9,7 +9,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.errors import DiscreetError, RequestError
-from discreet.table.roles import UNNAMED, UNPROPOSED, different_rows, figure_among, looks_like_statistic, numeric
+from discreet.table.roles import (
+    FIGURES,
+    UNNAMED,
+    UNPROPOSED,
+    different_rows,
+    figure_among,
+    looks_like_statistic,
+    numeric,
+)
 from discreet.tabulation.whose import NAMED
 
 MOST_CATEGORIES = 100
@@ -29,13 +37,17 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
     arrow = arrow.cast(pa.schema(list(zip(names, plain, strict=True))))
     counts = {name: pc.count_distinct(arrow[name]).as_py() for name in names}
     wide = [name for name, count in counts.items() if count > MOST_CATEGORIES]
+    # A table with a column called count has rows given twice, which its own error names.
+    if any(name.strip().casefold() == FIGURES[0] for name in names):
+        raise error
     # A cross-table has a row for each category of its first column; records repeat themselves.
     if arrow.num_rows < 2 or counts[names[0]] == arrow.num_rows or not _repeats(arrow):
         if figure_among(names) is not None or not names:
             raise error
         why, hint = str(error).removeprefix(f"{shown}: "), _hint(arrow, counts)
-        # Without a column of counts, or one that may be, it is probably no table at all.
-        told = f"{hint}; as a table it cannot be read: {why}" if UNPROPOSED in str(error.args[0]) else f"{why}; {hint}"
+        # Without a column of counts, or one that may be, it is probably no table; nor beside one that says whose.
+        no_table = UNPROPOSED in str(error.args[0]) or "contributor=" in hint
+        told = f"{hint}; as a table it cannot be read: {why}" if no_table else f"{why}; {hint}"
         raise type(error)(f"{shown}: {told}") from None
     if wide:
         raise RequestError(

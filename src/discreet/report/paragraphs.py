@@ -13,19 +13,19 @@ from discreet.table.kinds import EXACT
 AS_IT_IS = ("none", "as published")
 """Methods that change nothing."""
 MADE = {
-    "suppress": "Figures that would disclose too much were suppressed, and with them others from which these could be "
+    "suppress": "Figures that would disclose too much were suppressed, together with others from which these could be "
     "worked out",
     "conventional-rounding": "Figures were rounded to the nearest multiple of {base}",
-    "random-rounding": "Figures were rounded at random to a multiple of {base} next to them",
-    "semi-controlled-rounding": "Figures were rounded to a multiple of {base} next to them, in such a way that chosen "
+    "random-rounding": "Figures were rounded at random to a neighbouring multiple of {base}",
+    "semi-controlled-rounding": "Figures were rounded to a neighbouring multiple of {base}, in such a way that chosen "
     "totals stay close to the true ones",
-    "controlled-rounding": "Figures were rounded to a multiple of {base} next to them, in such a way that rounded "
+    "controlled-rounding": "Figures were rounded to a neighbouring multiple of {base}, in such a way that rounded "
     "figures still add up to the rounded totals",
     "small-count-rounding": "Counts below {base} were rounded to 0 or {base}, and totals are the sums of what is "
     "published",
     "hide-and-round": "Counts from 1 to {limit} were hidden, and all others rounded to the nearest multiple of {base}",
     "cell-key": "Random noise of at most {bound} was added to the counts by the cell-key method",
-    "redesign": "Categories were merged until the table gave away little enough",
+    "redesign": "Categories were merged, so that the table reveals less",
     "chain": "Figures were protected in several steps, one after the other",
     "tabular-adjustment": "Sensitive figures were moved away from their true values, and others slightly, to keep the "
     "totals",
@@ -67,11 +67,11 @@ def respondents(release: Mapping[str, object]) -> str:
     if release["method"] not in AS_IT_IS:
         if hidden:
             texts.append(
-                "Where a figure would say too much about a person or a firm we leave it out. We leave out other "
-                "figures as well, because it could be worked out from them."
+                "Where a figure would reveal too much about a person or a firm, we leave it out. We also leave out "
+                "other figures from which it could be worked out."
             )
         if shown and shown != [EXACT.phrase]:
-            texts.append("Figures are changed a little, so a small number does not tell how many there really are.")
+            texts.append("Figures are changed a little, so a small number does not show how many there really are.")
         if release["method"] == "redesign":
             texts.append("Small groups are shown together with others.")
     texts.append(

@@ -169,6 +169,8 @@ def _reason(text: str) -> str:
             f"is {text!r}, where the {sign} could separate thousands or decimals; if it separates thousands, say that "
             f"the decimal sign is the other one (decimal={other!r}, --decimal {other})"
         )
+    if value is None and re.fullmatch(r"[0-9]+,[0-9]+", text):
+        return f"is {text!r}, which is fractional if the comma marks decimals; {AMOUNTS}"
     if value is None:
         return (
             f"is {text!r}, which is not a number; give integers without separators "

@@ -380,9 +380,12 @@ class Figures(Copied, Readable):
         """Return the figures as a cross-table where they fit, and the first of them as a list otherwise."""
         listed = list(self.labels.values())
         if len(listed) == 2 and all(len(labels) <= SHOWN for labels in listed):
-            rows = [[str(label), *[""] * len(listed[1])] for label in listed[0]]
-            for row, (i, j) in enumerate(self.codes.tolist()):
-                rows[i][j + 1] = self.text(row)
+            shown = {(i, j): self.text(row) for row, (i, j) in enumerate(self.codes.tolist())}
+            empty = self._empty_cells(set(shown))
+            rows = [
+                [str(label), *(shown.get((i, j), "0" if (i, j) in empty else "") for j in range(len(listed[1])))]
+                for i, label in enumerate(listed[0])
+            ]
             return Face([" \\ ".join(self.names), *map(str, listed[1])], rows, str(self))
         first = [
             [*(str(labels[code]) for labels, code in zip(listed, codes, strict=True)), self.text(row)]
@@ -390,6 +393,17 @@ class Figures(Copied, Readable):
         ]
         first += [["…"] * (len(listed) + 1)] if len(self) > SHOWN else []
         return Face([*self.names, "figure"], first, str(self), len(listed))
+
+    def _empty_cells(self, shown: set[tuple[int, int]]) -> set[tuple[int, int]]:
+        """Return the cells of a two-way table that are empty as they have no row, in lines that show other cells."""
+        sums = [self.sums(name) for name in self.names]
+        groups = any(found.intersection(labels) for found, labels in zip(sums, self.named.values(), strict=True))
+        if self.absent != "empty" or groups:
+            return set()
+        inner = [self.categories(name) for name in self.names]
+        cells = {(i, j) for i, j in shown if i in inner[0] and j in inner[1]}
+        down, across = {i for i, _ in cells}, {j for _, j in cells}
+        return {(i, j) for i in down for j in across} - shown
 
     def _repr_html_(self) -> str:
         header, rows, sentence, left = self.face()

@@ -49,7 +49,7 @@ def to_arrow(frame: Any) -> pa.Table:
         eager = native.collect() if isinstance(native, nw.LazyFrame) else native
         return eager.to_arrow()
     except TypeError:
-        kind = f"{type(frame).__module__}.{type(frame).__name__}"
+        kind = f"{type(frame).__module__}.{type(frame).__name__}".removeprefix("builtins.")
         raise RequestError(
             f"a {kind} is not a frame; give a pandas, polars or Arrow frame, or make a table of an array "
             "(discreet.Table.from_array)"

@@ -89,8 +89,8 @@ def _refuse_unlike(parts: Sequence[Figures], others: Sequence[Figures]) -> None:
             or not np.array_equal(one.codes, parts[0].codes)
         ):
             raise RequestError(
-                f"{one.measure or one.name} is told of other cells than the figures; publish statistics of the figures "
-                "themselves, or one table at a time"
+                f"{one.measure or one.name} is published for other cells than the figures; publish statistics of the "
+                "figures themselves, or one table at a time"
             )
         if one.decimals:
             raise RequestError(
@@ -100,7 +100,7 @@ def _refuse_unlike(parts: Sequence[Figures], others: Sequence[Figures]) -> None:
         if not exact_or_above_zero(one):
             raise RequestError(
                 f"{one.measure or one.figure} is published as {', '.join(kind.phrase for kind in one.used)}; what "
-                "numbers and amounts then tell about each other is not judged: suppress, with zeros published, or "
+                "numbers and amounts then say about each other is not judged: suppress, with zeros published, or "
                 "leave out the mean"
             )
 

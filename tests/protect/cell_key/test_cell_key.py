@@ -180,7 +180,7 @@ def test_true_counts_do_not_leave_by_accident(tmp_path: Path) -> None:
         lambda: np.asarray(keyed),
     ]
     for way in ways:
-        with pytest.raises(RequestError, match="does not leave the process"):
+        with pytest.raises(RequestError, match="must not leave the process"):
             way()
     with pytest.raises(TypeError):
         json.dumps(keyed)

@@ -14,7 +14,7 @@ from discreet.protect.simulation import Simulation
 
 def _kept(
     made: Callable[..., Simulation],
-    keep: Annotated[list[str] | None, option("A margin that is released, as area,sex; repeat it.")] = None,
+    keep: Annotated[list[str] | None, option("A margin to release, such as area,sex; repeat it.")] = None,
     keep_all: Annotated[int | None, option("Release all margins of this many dimensions; 1 by default.")] = None,
 ) -> Simulation:
     if keep and keep_all is not None:

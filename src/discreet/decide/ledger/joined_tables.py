@@ -31,13 +31,13 @@ from discreet.table.space import WHOLE
 from discreet.table.statistic import StatisticColumn
 
 REMEDIES = (
-    "say how they differ and check again, which keeps the check on: categories that were split differently are related "
-    "by a hierarchy with those of both (--hierarchy), a release of some of the people is tagged behind the whole "
-    "(--population 'residents > 18+'), a total of some categories has a code of its own that is named "
-    "(--part DIMENSION=CODE) and one of everybody the same code everywhere, a corrected release names the one that it "
-    "corrects (--revises ID), and another time is stated (--period). What else is added up is stated by "
-    "--variable; of amounts, only where there are some is put together with numbers. An earlier release that should "
-    "say so is retagged (discreet ledger retag ID --reason …)"
+    "say how they differ, and check again, which keeps the check on. If categories were split differently, give a "
+    "hierarchy with those of both (--hierarchy). If a release is about some of the people, write them after the whole "
+    "(--population 'residents > 18+'). If a total covers some categories only, give it a code of its own and name it "
+    "(--part DIMENSION=CODE); the total of everybody has the same code everywhere. For a corrected release, name the "
+    "one that it corrects (--revises ID); for another time, state it (--period); if something else is added up, state "
+    "that (--variable): amounts then say only where somebody is. To state this about an earlier release, retag it "
+    "(discreet ledger retag ID --reason …)"
 )
 
 ONE_DRAW = 20

@@ -343,7 +343,7 @@ class Ledger(Readable):
         checked = ReleaseCheck(new, entry, held, revised, shelf, rules, others)
         checked.name_apart(different)
         found = checked.outcome(fewest, len(every) + len(coming))
-        return replace(found, head=past.head.digest)
+        return replace(found, head=past.head.digest, assumed=(*found.assumed, *_there_already(new, found, past)))
 
     # --- its life -----------------------------------------------------------------------------------------
 
@@ -433,6 +433,15 @@ def _named(every: Sequence[Entry], name: str) -> Entry:
 def _ids(every: Sequence[Entry], names: str | Sequence[str]) -> tuple[str, ...]:
     """Return the ids of releases that are given by id or title."""
     return tuple(_named(every, name).id for name in ([names] if isinstance(names, str) else names) if name)
+
+
+def _there_already(new: Release, found: LedgerCheck, past: History) -> list[str]:
+    """Name releases of the ledger that print exactly what a new one does: perhaps it was entered before its check."""
+    alike = [one for one in found.linked if one.id in past.stored and one.figures == sum(map(len, new.parts()))]
+    text = packed(new) if alike else b""
+    sizes = [one for one in alike if past.stored[one.id].size == len(text)]
+    there = [one for one in sizes if digest(text, said_of(one)) == past.stored[one.id].digest]
+    return [f"the ledger already holds a release that prints exactly the same, {one}" for one in there]
 
 
 def _held(every: Sequence[Entry], names: Sequence[str]) -> tuple[Entry, ...]:

@@ -58,7 +58,7 @@ LARGEST = 100_000
 NO_AMOUNT = "an amount of 0, or no row for it, was taken to mean that nobody is there, which contradicts no number"
 ONE_CROSSING = (
     "publish numbers and amounts in one crossing, or round or hide the small numbers and check again (a crossing of "
-    "amounts that is told of other cells than the numbers counts as another one)"
+    "amounts that shows other cells than the numbers do counts as another one)"
 )
 
 
@@ -106,7 +106,7 @@ def _negative(sheets: Sequence[PublishedTable]) -> list[str]:
     if not titles:
         return []
     return [
-        f"amounts of {', '.join(titles)} may be negative, and what they tell about who is there was judged as if they "
+        f"amounts of {', '.join(titles)} may be negative, and what they say about who is there was judged as if they "
         "were not; publish gains and losses as two variables"
     ]
 
@@ -209,8 +209,8 @@ class _Check:
     def _crossed(self) -> list[str]:
         """Ask about the numbers again, for a reader who knows that all cells of the crossing hold somebody."""
         open_text = (
-            f"amounts of {self._titles()} are told of several crossings, and whether they leave more than numbers and "
-            f"amounts do alone could not be shown; {ONE_CROSSING}"
+            f"amounts of {self._titles()} are published for several crossings, and it could not be shown that they "
+            f"say no more together; {ONE_CROSSING}"
         )
         full = self._everywhere()
         if full is None:

@@ -154,7 +154,7 @@ class Settings:
         parts = [
             "every figure that a release hides (possibly a 0, unless it shows zeros or says otherwise), rounds or "
             f"perturbs {left}",
-            f"{small} that no release shows follows for a cell, for the smallest unions of cells, or for a "
+            f"{small} that no release shows can be worked out for a cell, for the smallest unions of cells, or for a "
             f"cell between tables{closer}",
         ]
         if self.lines is not None:
@@ -168,8 +168,8 @@ class Settings:
         likely = "" if limits.dr is not None and self.law == "method" else " how likely each of the values left is,"
         return (
             f"Safe means, against a reader of these releases: {'; '.join(parts)}; and numbers and amounts of the same "
-            f"respondents give no more away together. What respondents know by their own part,{likely} and the risk of "
-            "each table on its own, are not judged here (assess, audit)"
+            f"respondents give no more away together. What respondents know from their own contributions,{likely} and "
+            "the risk of each table on its own, are not judged here (assess, audit)"
         )
 
 

@@ -64,7 +64,8 @@ class Proof:
             told = (self.position, self.upper) in equations.reasons
             if kind is not None and not kind.hidden and not told:
                 where = equations.parts[int(equations.source[self.position])].name
-                return f"{name} {sign} {value}: published in {where}, {kind.phrase}"
+                place = f" in {where}" if len(equations.parts) > 1 else ""
+                return f"{name} {sign} {value}: published{place}, {kind.phrase}"
             if told:
                 return f"{name} {sign} {value}: {equations.reasons[self.position, self.upper]()}"
             if int(own) == 0 and not self.upper:

@@ -204,7 +204,7 @@ class KeyedTable:
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise RequestError(
-            "a KeyedTable holds true counts and their keys, and does not leave the process; perturb it (CellKey.apply) "
+            "a KeyedTable holds true counts and their keys, and must not leave the process; perturb it (CellKey.apply) "
             "and write the release, or ask for unperturbed()"
         )
 

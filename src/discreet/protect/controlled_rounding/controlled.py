@@ -30,7 +30,7 @@ from discreet.table.kinds import Controlled, Kind, Perturbed
 
 @dataclass(frozen=True)
 class ControlledRounding(Rounding):
-    """Round every figure to a neighbouring multiple of the base with all sums intact, as near as can be.
+    """Round every figure to a neighbouring multiple of the base: all sums hold, and changes are as small as possible.
 
     All margins, and groups of hierarchies, are published. Where no such rounding exists, or none is found,
     figures may move further; the release then says how far, and the notes say why. Of large tables with three or more

@@ -79,12 +79,13 @@ class Suppression:
     rules: Any = field(default=(), metadata=option("", "--rule"))
     wishes: tuple[Wish, ...] = field(default=(), metadata=UNLISTED)
     risk: float | None = field(
-        default=None, metadata=option("Cells of a disclosure risk 1/H above this are sensitive.", "--max-dr", SENSITIVE)
+        default=None,
+        metadata=option("Cells with a disclosure risk 1/H above this are sensitive.", "--max-dr", SENSITIVE),
     )
     levels: tuple[float, float] | None = field(
         default=None,
         metadata=option(
-            "LOWER,UPPER: of all sensitive cells, instead of the rules' own.", "--protection-levels", SENSITIVE
+            "LOWER,UPPER for all sensitive cells, instead of the rules' own.", "--protection-levels", SENSITIVE
         ),
     )
     method: Effort = field(default="fast", metadata=option("fast or optimal.", "--search", SECONDARY))
@@ -115,7 +116,9 @@ class Suppression:
         "The result is audited before anything is written: a pattern that fails is never released. If cells cannot be "
         "protected as asked, those in conflict are named.",
         {
-            "discreet protect suppress table.csv --rule threshold=3 -o release.csv": "counts below 3, and their cover",
+            "discreet protect suppress table.csv --rule threshold=3 -o release.csv": (
+                "counts below 3, and others to protect them"
+            ),
             "discreet protect suppress firms.parquet --rule p=10 --search optimal -o release.csv --status why.csv": (
                 "p% rule, at the least cost, with the reason of every suppression"
             ),

@@ -36,7 +36,7 @@ export async function compare(screen, { still }) {
   const job = state.jobs.compare;
   if (job && job.table === state.table && job.run === bench.run) {
     try { await watch(await get(`jobs/${job.number}`), job.folder, result, still); } catch (error) { if (still()) fill(result, failure(error)); }
-  } else { fill(result, el("p", { class: "quiet" }, "Nothing compared yet: the button on the left draws a map of risk against utility here, and says which protection to take.")); showCommand("discreet compare " + state.table); }
+  } else { fill(result, el("p", { class: "quiet" }, "Nothing compared yet: “Compare” draws a map of risk against utility here, and says which protection to take.")); showCommand("discreet compare " + state.table); }
 }
 
 // A method as the command line names it, with its base if it has one.

@@ -32,12 +32,12 @@ export async function decide(screen, { still }) {
     el("label", { for: "statistics" }, el("span", {}, "statistics beside the figures"), el("textarea", { id: "statistics", rows: 2, spellcheck: false, placeholder: "pct=percentage, over=sex", value: chosen.statistic || "", on: { change: (e) => set({ statistic: e.target.value }) } }), el("span", { class: "help" }, only || chosen.mode === "release" ? "What columns of statistics in the release are, a line each." : "Each is computed from the released figures, where these are shown; a line each.")),
     el("button", { type: "button", class: "primary", id: "assess", on: { click: () => { change({ jobs: { ...state.jobs, decide: null } }); reach(chosen, result, still); } } }, "Reach a verdict")), sessionPanel()), result));
   if (state.verdict) await reach(chosen, result, still);
-  else { fill(result, el("p", { class: "quiet" }, "No verdict yet: the button on the left applies the policy, and shows here whether the table may be published, and why.")); showCommand(`discreet ${only ? "audit" : "assess"} ${state.table}`); }
+  else { fill(result, el("p", { class: "quiet" }, "No verdict yet: “Reach a verdict” applies the policy, and shows here whether the table may be published, and why.")); showCommand(`discreet ${only ? "audit" : "assess"} ${state.table}`); }
 }
 
 function sessionPanel() {
   const picker = el("input", { type: "file", id: "saved", accept: ".discreet", "aria-label": "Open a saved session", on: { change: async (e) => { try { const opened = await send(`sessions/${session}/archive`, e.target.files[0]); adopt(opened.state); bench.files = opened.files; await render(); toast("session opened"); } catch (error) { e.target.after(failure(error)); } } } });
-  return el("section", { class: "panel" }, el("h2", {}, "This session"), el("p", { class: "small quiet" }, "A saved session holds the original and is as confidential. ", el("code", { class: "whole" }, "discreet workbench FILE --replay"), " runs its commands again."), el("p", {}, el("a", { class: "button", id: "save", href: `api/sessions/${session}/archive`, download: "session.discreet" }, "Save it")), el("label", { for: "saved" }, el("span", {}, "open a saved one"), picker, el("span", { class: "help" }, "A .discreet file. Signatures of one that was changed outside the workbench do not stand.")));
+  return el("section", { class: "panel" }, el("h2", {}, "This session"), el("p", { class: "small quiet" }, "A saved session holds the original, and is as confidential as the original. ", el("code", { class: "whole" }, "discreet workbench FILE --replay"), " runs its commands again."), el("p", {}, el("a", { class: "button", id: "save", href: `api/sessions/${session}/archive`, download: "session.discreet" }, "Save it")), el("label", { for: "saved" }, el("span", {}, "open a saved one"), picker, el("span", { class: "help" }, "A .discreet file. If it was changed outside the workbench, its signatures are not valid.")));
 }
 
 let turn = 0;
@@ -173,7 +173,7 @@ async function signatures(node, about, still) {
   const kept = (await get(`sessions/${session}`)).signatures;
   if (!still()) return;
   const standing = kept.filter((s) => s.stands && s.release === (about.release || ""));
-  const list = kept.length ? dataTable(["who", "decision", "of", "comment", "when"], kept.map((s) => [s.who, s.decision, `${s.release || "the table"}${s.stands ? "" : s.void ? " (not sealed here: does not stand)" : " (changed since)"}`, s.comment, s.when]), { words: [1, 2, 3, 4] }) : el("p", { class: "quiet small" }, "Nobody has signed yet. One or two people sign.");
+  const list = kept.length ? dataTable(["who", "decision", "of", "comment", "when"], kept.map((s) => [s.who, s.decision, `${s.release || "the table"}${s.stands ? "" : s.void ? " (not sealed here: not valid)" : " (changed since)"}`, s.comment, s.when]), { words: [1, 2, 3, 4] }) : el("p", { class: "quiet small" }, "Nobody has signed yet. One or two people sign.");
   const form = el("form", { on: { submit: async (e) => {
     e.preventDefault();
     const given = Object.fromEntries(new FormData(e.target));

@@ -83,7 +83,7 @@ function draw(screen, still, { cells, rules, found, measured, audited }) {
     found.result && card("sensitive", figure(found.result.sensitive.length), `sensitive of ${figure(found.result.cells)} cells`),
     hidden.size ? card("hidden", figure(hidden.size), `hidden of ${figure(cells.values.length)} figures`) : null,
     audited && audited.result && el("div", { class: "card" }, el("b", { id: "audit", class: tone(audited.result.verdict) }, audited.result.verdict), el("span", {}, audited.result.sentence)),
-    m && card("people", figure(m.people), "people, firms or others counted"),
+    m && card("people", figure(m.people), "people or firms counted"),
     m && card("empty", `${figure(m.empty)} of ${figure(m.cells)}`, "inner cells are empty"));
   const side = el("div", {}, found.result && settings(screen, still, rules), detail, m && el("section", { class: "panel" }, el("h2", {}, `${m.measure} and its terms`), el("p", { class: "small" }, m.sentence), termsBar(m.terms), termsKey(m.terms), worstSlices(m.slices)));
   const failed = [found, measured, audited].filter((one) => one && one.error);
