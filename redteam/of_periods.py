@@ -103,8 +103,12 @@ def run_again_amounts(bench: Bench) -> Iterator[Case]:
     firms = originals.firms_of(random, world, (1, 2, 3, 5))
     moved = random.choice((0, 0, 1, 2, 9))
     at = random.sample(range(len(firms.rows)), min(moved, len(firms.rows)))
+    cells = range(len(world.leaves))
+    # Some put in another amount, some have moved: a sum that was printed can now be one of few.
     rows = [
-        (cell, firm, random.choice((1, 2, 3, 5)) if i in at else value)
+        (random.choice((cell, random.choice(cells))), firm, random.choice((1, 2, 3, 5)))
+        if i in at
+        else (cell, firm, value)
         for i, (cell, firm, value) in enumerate(firms.rows)
     ]
     later = Firms(world, tuple(rows))
@@ -152,7 +156,7 @@ def _again(random: Random, world: World, plan: Plan) -> Again:
     frozen: tuple[tuple[str, str], ...] = ()
     if random.random() < 0.2:
         frozen = tuple((name, random.choice(dict(world.dimensions)[name])) for name in plan.tables[0])
-    growth = random.choice((None, 20, 50))
+    growth = random.choice((None, 5, 20, 50))
     return Again(random.random() < 0.4, random.random() < 0.7, growth, frozen, random.choice(("open", "closed")))
 
 
