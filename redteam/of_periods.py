@@ -103,14 +103,7 @@ def run_again_amounts(bench: Bench) -> Iterator[Case]:
     firms = originals.firms_of(random, world, (1, 2, 3, 5))
     moved = random.choice((0, 0, 1, 2, 9))
     at = random.sample(range(len(firms.rows)), min(moved, len(firms.rows)))
-    cells = range(len(world.leaves))
-    # Some put in another amount, some have moved: a sum that was printed can now be one of few.
-    rows = [
-        (random.choice((cell, random.choice(cells))), firm, random.choice((1, 2, 3, 5)))
-        if i in at
-        else (cell, firm, value)
-        for i, (cell, firm, value) in enumerate(firms.rows)
-    ]
+    rows = [_later(random, firms, row) if i in at else row for i, row in enumerate(firms.rows)]
     later = Firms(world, tuple(rows))
     plan = _first(random, world, "business", "suppress", records_of())
     again = _again(random, world, plan)
@@ -140,6 +133,18 @@ def run_again_amounts(bench: Bench) -> Iterator[Case]:
             return 1, list(judge_known(secret, belief, "verdict: growth"))
 
         yield judged_case(title, HOLDER, "plan", about, by_holder)
+
+
+def _later(random: Random, firms: Firms, row: tuple[int, str, int]) -> tuple[int, str, int]:
+    """Return what became of a record: another amount, cell or owner; a sum that was printed can now be one of few."""
+    cell, firm, value = row
+    return random.choice(
+        (
+            (cell, firm, random.choice((1, 2, 3, 5))),
+            (random.randrange(len(firms.world.leaves)), firm, value),
+            (cell, random.choice(firms.names), value),
+        )
+    )
 
 
 def _first(random: Random, world: World, policy: str, protection: str, records: str = "") -> Plan:
