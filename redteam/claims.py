@@ -54,14 +54,15 @@ class Sensitive:
 class Verdict:
     """What a verdict that lets a release pass claims of its sensitive cells, and against whom.
 
-    ``determined`` names the reader who cannot work any out exactly; ``width``, ``dr`` and ``levels`` are None or
-    False where nothing is claimed.
+    ``determined`` names the reader who cannot work any out exactly; ``width``, ``dr``, ``levels`` and ``lines`` are
+    None or False where nothing is claimed.
     """
 
     determined: str | None
     width: float | None
     dr: float | None
     levels: bool
+    lines: bool = False
 
     @property
     def names_method(self) -> bool:
@@ -130,6 +131,7 @@ def verdict(assessment: Data) -> Verdict:
         met.get("width", none).get("limit"),
         dr.get("limit") if dr.get("reader") == "method" else None,
         "levels" in met,
+        "lines" in met,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf
 
@@ -151,6 +151,18 @@ def judge_weighed(claim: Sensitive, verdict: Verdict, belief: Belief, slack: flo
 def _short(reach: tuple[float | None, float | None], least: float, most: float) -> bool:
     low, high = reach
     return (low is not None and least > low + NEAR) or (high is not None and most < high - NEAR)
+
+
+def judge_lines(lines: Iterable[Sequence[Cells]], belief: Belief, counts: Sequence[int], few: int) -> Iterator[Failure]:
+    """Judge the claim that nobody can tell of a line that all its people, or all but a few, are in one part of it."""
+    for parts in lines:
+        people = sum(counts[cell] for part in parts for cell in part)
+        for part in parts if people else ():
+            rest = tuple(cell for other in parts if other != part for cell in other)
+            if sum(counts[cell] for cell in rest) <= few < people:
+                most = belief.ends(rest)[1]
+                if most is not None and most <= few:
+                    yield refuted("verdict: lines", f"all but {most} of {parts} are in {part}")
 
 
 def judge_known(cells: Mapping[Cells, str], belief: Belief, what: str) -> Iterator[Failure]:

@@ -18,6 +18,7 @@ from redteam.judge import (
     judge_figures,
     judge_interval,
     judge_known,
+    judge_lines,
     judge_sensitive,
     judge_weighed,
 )
@@ -222,6 +223,9 @@ def _judged(made: Any, at: Target, least: int | None, door: str) -> Iterator[Cas
         found = [failure for row in audit for failure in judge_interval(row, belief)]
         for row in rows if fine else ():
             found += judge_sensitive(row, verdict, belief, sum(at.counts[c] for c in row.cells))
+        few = policy_of(at.policy).rules.group_disclosure
+        if fine and verdict.lines and few is not None:
+            found += judge_lines(world.lines(), belief, at.counts, few)
         return len(audit) + (len(rows) if fine else 0), found
 
     yield judged_case(method.title, OUTSIDER, door, at, by_outsider)

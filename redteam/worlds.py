@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -70,6 +70,19 @@ class World:
             for name, labels in self.dimensions
         ]
         return tuple(i for i, leaf in enumerate(self.leaves) if all(c in w for c, w in zip(leaf, wanted, strict=True)))
+
+    def lines(self) -> Iterator[tuple[Cells, ...]]:
+        """Go through all lines: the parts of a sum along one dimension, for its finest categories.
+
+        >>> list(World.of(2, 2).lines())[:2]
+        [((0,), (2,)), ((1,), (3,))]
+        """
+        for name, labels in self.dimensions:
+            others = [
+                [(other, label) for label in (*found, TOTAL)] for other, found in self.dimensions if other != name
+            ]
+            for fixed in product(*others) if len(labels) > 1 else ():
+                yield tuple(self.cells({**dict(fixed), name: label}) for label in labels)
 
     def build(self, counts: Sequence[int]) -> Any:
         """Return the original that has these counts, as discreet takes it."""

@@ -192,6 +192,29 @@ def test_flags_and_statuses_that_tell_hidden_figures_apart_are_marks(tmp_path: P
     assert run("audit", file).code == 0
 
 
+def test_what_sdmx_says_beside_hidden_figures_is_never_left_out(tmp_path: Path) -> None:
+    """Of 12, one part hides fewer than 3; taken for any part of it, each would be 1 to 11."""
+    file = tmp_path / "t.csv"
+    head = "DATAFLOW,AREA,SEX,OBS_VALUE,OBS_STATUS,{}\n"
+    rows = "X,N,m,{},Q,{}\nX,N,f,{},Q,{}\nX,N,_T,12,A,{}\nX,S,m,0,A,{}\nX,S,f,7,A,{}\nX,S,_T,7,A,{}\n"
+    for name, texts in (
+        ("COMMENT_OBS", ("fewer than 3 firms", "", "", "", "", "")),
+        ("COMMENT_OBS", ("below 9", "below 9", "", "", "", "")),
+        ("CONF_REASON", ("p", "s", "", "", "", "")),
+        ("PRE_BREAK_VALUE", ("2", "", "11", "", "7", "7")),
+        ("TURNOVER", ("2", "10", "12", "0", "7", "7")),
+    ):
+        file.write_text(head.format(name) + rows.format("", texts[0], "", *texts[1:]))
+        said = refused(run("audit", file, "--least", "1"))
+        assert f"t.csv: column {name!r}" in said
+    # Hidden figures have another mark, and their statuses differ or do not.
+    file.write_text(head.format("DECIMALS") + rows.format("NaN", 0, "NaN", *"00000").replace("f,NaN,Q", "f,NaN,D"))
+    assert "the figure is 'NaN Q', neither" in refused(run("audit", file, "--least", "1", "--mark", "NaN"))
+    assert run("audit", file, "--mark", "NaN D=..", "--mark", "NaN Q=..", "--least", "1").code == 0
+    file.write_text(head.format("CONF_STATUS") + rows.format("NaN", "C", "NaN", *"CFFFF"))
+    assert run("audit", file, "--least", "1", "--mark", "NaN").code == 0
+
+
 def test_statuses_of_a_published_tab_file_do_not_tell_more(tmp_path: Path) -> None:
     truth = dc.Table.from_array([[1, 4, 9], [6, 3, 11], [8, 12, 7]], {"area": list("nsw"), "sex": list("mfd")})
     file = tmp_path / "t.tab"

@@ -13,10 +13,10 @@ from tests.lengths import seeds
 from tests.plain import data_of
 
 import discreet as dc
+from discreet.auditing.full_lines import full_lines
 from discreet.core.errors import RequestError
 from discreet.decide.ledger import Ledger, crossing, given_away, release_check, revision
 from discreet.decide.ledger.entry import sheets_of
-from discreet.decide.ledger.given_away import full_lines
 from discreet.decide.ledger.populations import apart
 from discreet.table.equations import equations_of
 from discreet.table.figures import Figures

@@ -209,3 +209,32 @@ def test_a_reader_of_the_last_figures_who_knows_the_growth_learns_no_more(tmp_pa
     right = [f for f in facts if (v := truth.get(frozenset(f.cell.items()))) is None or f.lower <= v <= f.upper]  # type: ignore[operator]
     found = audit(release, attackers=[Attacker("reader of the last figures", knows=tuple(right))])
     assert {cell.verdict for cell in found.cells} == {"safe"}
+
+
+@pytest.mark.parametrize("decimals", [0, 1])
+def test_what_the_last_figures_and_the_growth_alone_tell_is_not_called_safe(tmp_path: Path, decimals: int) -> None:
+    """A turnover of 105 that was printed last time, and is one firm's now, is known if it changed by 0.5% at most."""
+    unit = 10**decimals
+    head = 'policy = "business"\nprotection = "suppress"\n[records]\nfiles = "firms.csv"\ncontributor = "id"\n'
+    head += f"decimals = {decimals}\n"
+
+    def run_with(number: int, more: str = "", alone: bool = False) -> ProgrammeOutcome:
+        cells = {"na": 105, "nb": 205, "sa": 305, "sb": 405, "wa": 126, "wb": 145}
+        parts = {cell: [total] if cell == "na" and alone else [total // 5] * 4 for cell, total in cells.items()}
+        rows = [(cell, part) for cell, found in parts.items() for part in [*found, cells[cell] - sum(found)] if part]
+        lines = [f"{i},{cell[0]},{cell[1]},{part / unit}" for i, (cell, part) in enumerate(rows)]
+        (tmp_path / "firms.csv").write_text("\n".join(["id,region,size,turnover", *lines]) + "\n")
+        output = f'[output]\nfolder = "out{number}"\n'
+        plan = head + output + more + table("A", ["region", "size"], "turnover")
+        return run_plan(plan_of(plan, folder=tmp_path), RunOptions(seed=2**127 + 1))
+
+    run_with(1)
+    again = '[previous]\nfolder = "out1"\ngrowth = {}\n'
+    with pytest.raises(
+        InfeasibleError, match=r"no figure changed by more than 0\.5% know region=n, size=a.*sensitive now"
+    ):
+        run_with(2, again.format(0.5), alone=True)
+    found = run_with(3, again.format(5), alone=True)
+    told = f"region=n, size=a between {100 / unit:.{decimals}f} and {110 / unit:.{decimals}f}"
+    assert any("more closely than protection levels allow" in note and told in note for note in found.clusters[0].notes)
+    assert not any("more closely" in note for note in run_with(4, again.format(5)).clusters[0].notes)

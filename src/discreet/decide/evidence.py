@@ -8,9 +8,12 @@ import numpy as np
 
 from discreet.auditing.audit import audit as run_audit
 from discreet.auditing.audit_result import Audit
+from discreet.auditing.full_lines import lines_told
+from discreet.auditing.levels import located
 from discreet.auditing.limits import Limits
 from discreet.auditing.terms import PROOFS
 from discreet.core.effort import Effort
+from discreet.core.numerics import BoolArray
 from discreet.decide.choice import ASKED, Choice, Outsider
 from discreet.decide.known_cells import Inside, Known, Listed, known_cells, respondents_know
 from discreet.decide.people_counted import people_know
@@ -38,6 +41,7 @@ class Evidence:
     ``reader`` says against whom intervals hold, a key of :data:`~discreet.decide.verdict.READERS`. ``exact`` is the
     share of the release's figures that are published exactly or can be worked out. ``statistics`` says how much it
     keeps of the statistics wanted beside it, and ``objections`` what the audit finds wrong with the published ones.
+    ``lines`` says of which sensitive cells readers can tell that they hold all people of a line, or all but a few.
     """
 
     release: Release
@@ -52,6 +56,7 @@ class Evidence:
     exact: float
     statistics: tuple[StatisticLoss, ...] = ()
     objections: tuple[str, ...] = ()
+    lines: BoolArray | None = None
 
 
 def gather(
@@ -114,7 +119,18 @@ def gather(
         min(exact, 1.0),
         kept,
         unsafe_beside(audited),
+        _lines(case, audited),
     )
+
+
+def _lines(case: Case, audited: Audit) -> BoolArray | None:
+    """Say of which sensitive cells readers can tell that they hold all people of a line; None where nobody asks."""
+    full, coalition = case.full_lines, case.policy.rules.group_disclosure
+    if full is None or coalition is None or case.found is None:
+        return None
+    place = located(audited.findings.equations, case.found.tabulation)[case.cells]
+    chosen = place[full[case.cells] & (place >= 0)]
+    return np.isin(place, lines_told(audited, chosen, coalition)) if chosen.size else np.zeros(place.size, bool)
 
 
 def _told(case: Case, release: Release) -> Release:

@@ -192,20 +192,21 @@ def _counted(name: str, text: str, wrong: BoolArray, evidence: Evidence, reader:
 
 
 def _lines(case: Case, evidence: Evidence) -> list[Check]:
-    """Check that no cell that holds everybody on a line, or all but a few, is known exactly."""
+    """Check that no cell that holds everybody on a line, or all but a few, is known exactly or seen to hold them."""
     coalition, full = case.policy.rules.group_disclosure, case.full_lines
-    if full is None:
+    if full is None or evidence.lines is None:
         return []
     known = evidence.known
     full = full[known.cell]
-    wrong = full & (known.state <= STATES.index("determined"))
+    wrong = full & ((known.state <= STATES.index("determined")) | evidence.lines)
     n, bad = int(full.sum()), int(wrong.sum())
     who = "everybody" if not coalition else f"all but at most {coalition} people"
     text = f"no row, column or other line of the table has {who} in one cell"
     if n == 1:
-        text = f"1 cell holds {who} in its line; it is {'' if bad else 'not '}known exactly"
+        seen = "readers see that it does" if evidence.lines[full].any() else "it is known exactly"
+        text = f"1 cell holds {who} in its line; {seen if bad else 'it is not known exactly, nor seen to do so'}"
     elif n:
-        text = f"{n:,} cells each hold {who} in a line; {_some(bad, n)} known exactly"
+        text = f"{n:,} cells each hold {who} in a line; {_some(bad, n)} known exactly, or seen to do so"
     brief = f"{bad:,} {'line has its' if bad == 1 else 'lines have their'} people in one cell"
     return [_counted("lines", text, wrong, evidence, evidence.reader, brief)]
 

@@ -40,6 +40,8 @@ FREEZE = 60.0
 """Seconds for finding the fewest cells to release from a freeze; then a small enough set is named. A round choice."""
 LEAST = 0.01
 """The least number of seconds for a search."""
+READER = "reader of the last figures"
+"""The attacker who knows what was printed last time and how far it can have changed."""
 NAMED = 5
 """How many cells a message names."""
 
@@ -123,8 +125,9 @@ class Steady:
                 if not held:
                     raise self._released(free, wishes, error, clock) from None
         assert kept is not None
+        closer = () if self.said is None or not attackers else self._known_anyway(kept, self.said.growth)
         told = () if self.before is None else (self._told(kept, _within(free, clock).pattern(self.handed)),)
-        return _within(method, clock), (*told, *notes)
+        return _within(method, clock), (*told, *notes, *closer)
 
     @property
     def handed(self) -> Any:
@@ -218,16 +221,52 @@ class Steady:
             assert fact.lower is not None
             assert fact.upper is not None
             if fact.lower <= value <= fact.upper:
-                facts.append(Fact(fact.cell, float(np.ceil(fact.lower)), float(np.floor(fact.upper))))
+                facts.append(fact)
             else:
                 beyond += 1
         note = (
             "Also safe against a reader who knows what was printed last time and that it changed by at most "
-            f"{growth:g}%. What follows of figures that were hidden then is not put together with that."
+            f"{growth:g}%, as far as that alone leaves cells open. What follows of figures that were hidden then is "
+            "not put together with that."
         )
         if beyond:
             note += f" {many(beyond, 'figure')} changed by more, which that reader does not expect."
-        return (Attacker("reader of the last figures", knows=tuple(facts)),), (note,)
+        return (Attacker(READER, knows=tuple(facts)),), (note,)
+
+    def _known_anyway(self, kept: Pattern, growth: float | None) -> tuple[str, ...]:
+        """Say of which sensitive cells the last figures and the growth alone tell more than levels allow.
+
+        No pattern keeps anybody from knowing that.
+
+        Raises:
+            InfeasibleError: if they tell the value of one.
+        """
+        known, cells, demands = kept.known, kept.problem.cells, kept.problem.demands
+        named = known.attacker == known.names.index(READER)
+        at, low, high = (column[named] for column in (known.position, known.low, known.high))
+        close: list[str] = []
+        for i in np.flatnonzero(demands.sensitive).tolist():
+            here = (at == i) | ((kept.problem.member[at] == kept.problem.member[i]) & (kept.problem.member[i] >= 0))
+            if not here.any():
+                continue
+            least, most, value = int(low[here].max()), int(high[here].min()), int(cells.values[i])
+            said = f"{cells.equations.describe(i)} between {cells.equations.text(least)} and "
+            if least == most:
+                raise InfeasibleError(
+                    f"previous.growth: readers who know that no figure changed by more than {growth:g}% know "
+                    f"{cells.equations.describe(i)}, which is sensitive now, from what was printed last time: it is "
+                    f"{cells.equations.text(value)}, whatever is hidden; state the growth that they do know, or none"
+                )
+            wide = max(int(demands.sliding[i]), 1)
+            if least > value - demands.lower[i] or most < value + demands.upper[i] or most - least < wide:
+                close.append(said + cells.equations.text(most))
+        if not close:
+            return ()
+        named_cells = "; ".join(close[:NAMED]) + (f"; and {len(close) - NAMED:,} more" if len(close) > NAMED else "")
+        return (
+            f"{many(len(close), 'sensitive cell')} that reader knows more closely than protection levels allow from "
+            f"what was printed last time, whatever is hidden now: {named_cells}. No more follows of them.",
+        )
 
     def _told(self, kept: Pattern, free: Pattern) -> str:
         """Say how many cells changed and what keeping the pattern cost."""

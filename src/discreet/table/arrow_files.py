@@ -111,7 +111,8 @@ def read_arrow_rows(
         found, where = _sheet(content, file, sheet, header_row)
         return _refuse_columns(found, file), where
     text = CsvText.of(content, file, encoding, delimiter, skipped=(header_row or 1) - 1)
-    return plain_columns_of(text.columns(), file), lambda row: f"line {text.line(row)}"
+    with errors_of(file):
+        return plain_columns_of(text.columns(), file), lambda row: f"line {text.line(row)}"
 
 
 def published_tables(path: str | Path) -> list[pa.Table]:

@@ -89,23 +89,25 @@ def refuse_telling(texts: Texts, hidden: BoolArray, said: Container[str]) -> Non
 
 
 def refuse_flags(name: str, flags: Texts, hidden: BoolArray, labels: Mapping[str, Coded]) -> None:
-    """Refuse a column that is left out and tells hidden figures apart, as flags of primary and secondary cells do.
+    """Refuse a column that is left out and tells hidden figures apart, or says something about all of them.
 
-    It holds something else, or nothing, beside figures that are shown. A column of names belongs to one of several
-    dimensions.
+    Flags of primary and secondary cells do, and notes such as "fewer than 3". Such a column holds something else, or
+    nothing, beside figures that are shown. A column of names belongs to one of several dimensions.
     """
     told, others = set(flags[hidden].tolist()), set(flags[~hidden].tolist())
     repeated = others <= {""} or len(others) < int((~hidden).sum())
-    if len(told) < 2 or not told & others <= {""} or not repeated:
+    telling = len(told) > 1 or any(TELLS.search(one) for one in told)
+    if not telling or not told & others <= {""} or not repeated:
         return
     for coded in labels.values() if len(labels) > 1 else ():
         if len(set(zip(coded.codes.tolist(), flags.tolist(), strict=True))) == len(set(coded.codes.tolist())):
             return
     used = listed([repr(one) for one in sorted(told)])
+    said = f"tells hidden figures apart ({used})" if len(told) > 1 else f"says {used} beside hidden figures"
     raise DataError(
-        f"column {name!r} is no dimension and tells hidden figures apart ({used}), so readers may know which are "
-        "small; write what it says in place of the figures, as marks that say what they mean (marks=, --mark), or "
-        "take the column out of the file if it is not published"
+        f"column {name!r} is no dimension and {said}, so readers may know which are small, or how small; write what "
+        "it says in place of the figures, as marks that say what they mean (marks=, --mark), or take the column out "
+        "of the file if it is not published"
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +11,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.errors import DataError
+from discreet.core.numerics import BoolArray
 from discreet.core.text import listed
+from discreet.table.columns import coded_arrow
+from discreet.table.doubtful_files import refuse_flags
 from discreet.table.hierarchy import TOTAL
-from discreet.table.roles import BESIDE, FIGURES, PUBLISHED_AS, STATES, looks_like_statistic
+from discreet.table.roles import BESIDE, FIGURES, MARKS, PUBLISHED_AS, STATES, statistics_among
 from discreet.table.statistic_reader import Texts
 
 FLAG = "flag"
@@ -27,6 +30,8 @@ BOTH = re.compile(r"([A-Za-z][A-Za-z0-9_-]*): .*", re.S)
 """A column that shows its identifier and its name."""
 PERIODS = ("BASE_PER", "TIME_PER_COLLECT")
 """Attributes of SDMX that are named like statistics, but are not."""
+NUMBER = re.compile(r"\s*[+\-−]?[0-9][0-9.,'\s]*([eE][+-]?[0-9]+)?\W*")
+"""A figure that is shown, with signs of notes behind it; 1-4 and <5 are marks."""
 UNITS = ("UNIT_MULT", "UNIT_MEASURE", "UNIT", "CURRENCY")
 """Attributes of SDMX that say in which units a figure is."""
 HIDES = frozenset(("", "Q", "M", "C", "N"))
@@ -94,14 +99,17 @@ def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
     if CONFIDENTIAL in after:
         status = _texts(after[CONFIDENTIAL])
         for row, (text, code) in enumerate(zip(texts, status, strict=True)):
-            if text and code.partition(": ")[0] not in ("", "F"):
+            if NUMBER.fullmatch(text) and code.partition(": ")[0] not in ("", "F"):
                 raise DataError(
                     f"{file}: row {row + 1} shows {text} with {CONFIDENTIAL} {code!r}: what is confidential is not for "
                     "publication; leave the value empty, or correct the status"
                 )
     _refuse_units(texts, after, file)
+    hidden = np.array([not NUMBER.fullmatch(text) for text in texts.tolist()], bool)
     if BOUNDS[PUBLISHED_AS] not in after:
-        texts = _with_reasons(texts, [_texts(after[name]) for name in (STATUS, CONFIDENTIAL) if name in after])
+        statuses = [_texts(after[name]) for name in (STATUS, CONFIDENTIAL) if name in after]
+        texts = _with_reasons(texts, hidden, statuses)
+    classified = dict(found)
     found[value] = pa.array(texts.tolist(), pa.string())
     told = {name: after[column] for name, column in BOUNDS.items() if column in after}
     stated = ""
@@ -110,16 +118,37 @@ def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
         # Definitions call the figures as the file does.
         own = [re.sub(rf"\b(of|per)={VALUE}\b", rf"\1={value}", text) for text in _texts(told[PUBLISHED_AS])]
         told[PUBLISHED_AS] = pa.array(own, pa.string())
+    rest: dict[str, pa.ChunkedArray] = {}
     known = {PERIOD, STATUS, CONFIDENTIAL, *BOUNDS.values(), *PERIODS}
     for name in names[at + 1 :]:
         called = (name.partition(": ")[2] if both else "") or name
-        looks = name.partition(": ")[0] not in known and looks_like_statistic(called, arrow[name])
-        # What looks like a statistic is never left out in silence.
-        if looks or any(said in stated for said in (f"{STATES}{called}=", f"{BESIDE}{called}: ")):
-            if called in (*found, *told):
-                raise DataError(f"{file}: two columns are called {called!r}; rename one of them")
-            told[called] = arrow[name]
+        if any(said in stated for said in (f"{STATES}{called}=", f"{BESIDE}{called}: ")):
+            _enter(called, arrow[name], told, found, file)
+        elif name.partition(": ")[0] not in known:
+            _enter(called, arrow[name], rest, found, file)
+    # What looks like a statistic, or like figures of its own, is never left out in silence.
+    for called in statistics_among(list(rest), list(classified), pa.table({**classified, **rest}), MARKS):
+        _enter(called, rest.pop(called), told, found, file)
+    if PUBLISHED_AS not in told:
+        _refuse_beside(rest, hidden, classified)
     return pa.table({**found, **told})
+
+
+def _enter(called: str, column: pa.ChunkedArray, into: dict[str, pa.Array], beside: Container[str], file: Path) -> None:
+    """Enter a column under the name that it is called by."""
+    if called in into or called in beside:
+        raise DataError(f"{file}: two columns are called {called!r}; rename one of them")
+    into[called] = column
+
+
+def _refuse_beside(rest: Mapping[str, pa.ChunkedArray], hidden: BoolArray, classified: Mapping[str, pa.Array]) -> None:
+    """Refuse attributes that are left out and say something about hidden figures."""
+    coded = {
+        name: coded_arrow(name, pa.chunked_array([column]), lambda row: f"row {row + 1}")
+        for name, column in classified.items()
+    }
+    for called, column in rest.items():
+        refuse_flags(called, _texts(column), hidden, coded)
 
 
 def _refuse_units(texts: Texts, after: Mapping[str, pa.ChunkedArray], file: Path) -> None:
@@ -133,16 +162,16 @@ def _refuse_units(texts: Texts, after: Mapping[str, pa.ChunkedArray], file: Path
             )
 
 
-def _with_reasons(texts: Texts, statuses: list[Texts]) -> Texts:
+def _with_reasons(texts: Texts, hidden: BoolArray, statuses: list[Texts]) -> Texts:
     """Return figures with the codes that say why they are hidden in their place, where these say more than that.
 
     Codes that differ tell hidden figures apart: A is for few units, D for cells hidden for the sake of others.
     """
-    hidden = texts == ""
     codes = [np.array([one.partition(": ")[0] for one in status[hidden].tolist()], object) for status in statuses]
     telling = [one for one in codes if len(set(one.tolist())) > 1 or not set(one.tolist()) <= HIDES]
     marked = texts.copy()
-    marked[hidden] = [" ".join(row) for row in zip(*telling, strict=True)] if telling else ""
+    if telling:
+        marked[hidden] = [" ".join(filter(None, row)) for row in zip(texts[hidden], *telling, strict=True)]
     return marked
 
 

@@ -15,8 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.auditing.full_lines import FullLine, full_lines
 from discreet.core.clock import Clock
-from discreet.core.numerics import BoolArray, IntArray
+from discreet.core.numerics import BoolArray
 from discreet.core.sparse import parts, row_of
 from discreet.core.text import many
 from discreet.decide.ledger.arithmetic import NO_PROOF, Proof, shown
@@ -44,15 +45,6 @@ Key = frozenset[tuple[str, str]] | frozenset[frozenset[tuple[str, str]]]
 """Cells and unions by their labels, which are the same in every set of equations."""
 Known = tuple[float, float, bool]
 """The bounds of a cell, and whether it is given away."""
-
-
-@dataclass(frozen=True)
-class FullLine:
-    """A sum, the cell that holds all or nearly all of its people, and the other cells of the line."""
-
-    whole: int
-    cell: int
-    others: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -297,38 +289,6 @@ class GivenAway:
             else:
                 found.append(self._shown(one.held[0]))
         return found
-
-
-def full_lines(equations: Equations, lower: IntArray, upper: IntArray, coalition: int) -> list[FullLine]:
-    """Return the lines that surely have somebody, and surely all but at most ``coalition`` people in one cell.
-
-    Every position is between ``lower`` and ``upper``.
-
-    >>> from discreet.table.equations import equations_of
-    >>> from discreet.table.figures import Figures
-    >>> shown = Figures.from_array([[0, 7], [1, 5]], {"area": ["n", "s"], "ill": ["no", "yes"]})
-    >>> both = equations_of(shown)
-    >>> [(both.describe(one.whole), both.describe(one.cell)) for one in full_lines(both, both.lower, both.upper, 0)]
-    [('ill=no', 'area=s, ill=no'), ('area=n', 'area=n, ill=yes')]
-    """
-    first = equations.starts[:-1]
-    if not first.size:
-        return []
-    sizes, row = np.diff(equations.starts), row_of(equations.starts)
-    child = np.ones(row.size, bool)
-    child[first] = False
-    # A cell with more than a few people is not among the others, however many they are.
-    most = np.where(child, np.minimum(upper[equations.columns], coalition + 1), 0)
-    others = np.add.reduceat(most, first)[row] - most
-    # With one category only, the line says nothing that the cell does not say.
-    full = child & (sizes[row] > 2) & (others <= coalition) & (lower[equations.columns] > 0)
-    found: dict[tuple[int, int], FullLine] = {}
-    for k in np.flatnonzero(full).tolist():
-        start, end = int(first[row[k]]), int(equations.starts[row[k] + 1])
-        whole, cell = int(equations.columns[start]), int(equations.columns[k])
-        rest = tuple(int(c) for c in equations.columns[start + 1 : end] if c != cell)
-        found[whole, cell] = FullLine(whole, cell, rest)
-    return [found[key] for key in sorted(found)]
 
 
 def union_name(space: Space, units: Sequence[int]) -> tuple[str, dict[str, str]]:
