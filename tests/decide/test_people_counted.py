@@ -9,12 +9,15 @@ import numpy as np
 import pytest
 
 import discreet as dc
+from discreet.core.errors import InfeasibleError
 from discreet.decide import people_counted
 from discreet.decide.assessment import Assessment
 from discreet.decide.policy import Policy
+from discreet.feasible import contradiction
 from discreet.programme.outcome import ProgrammeOutcome
 from discreet.programme.plan_reader import plan_of
 from discreet.programme.running import RunOptions, run_plan
+from discreet.table.equations import Equations
 
 EXACT = Policy.from_text(
     'allow = "any"\n[rules]\nthreshold = 3\ngroup_disclosure = "none"\np_percent = "none"\n'
@@ -170,3 +173,21 @@ def test_crossings_of_too_many_cells_are_said_not_to_be_judged(tmp_path: Path, m
     outcome = pairs_published((0, 3, 0, 3, 1, 1, 1, 1), "suppress", "respondents", tmp_path)
     assert (True, people_counted.BESIDES) in outcome.clusters[0].checks
     assert people_counted.NOBODY not in str(outcome.clusters[0].checks)
+
+
+def test_nobody_searches_for_a_contradiction_that_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody may be in each cell, but not in all of them at once: that is tried, and not explained."""
+    refused, explain = [], contradiction.explain
+
+    def noted(equations: Equations) -> InfeasibleError:
+        refused.append(equations)
+        return explain(equations)
+
+    def searched(equations: Equations) -> None:
+        raise AssertionError("searched for a smallest set of figures")
+
+    monkeypatch.setattr(contradiction, "explain", noted)
+    monkeypatch.setattr(contradiction, "conflict", searched)
+    found = dc.compare(dc.datasets.religion(), ["table-swapping:rate=0.05"], draws=2, audits=1, seed=1)
+    assert len(found.points) == 2
+    assert refused

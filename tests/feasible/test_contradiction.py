@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from tests.feasible.test_brute_force import all_tables
 from tests.lengths import few_or_long
 
 from discreet.core.errors import InfeasibleError
+from discreet.feasible import contradiction
 from discreet.feasible.bounds import bounds
 from discreet.feasible.contradiction import conflict
 from discreet.table.equations import Equations, equations_of
@@ -101,3 +103,23 @@ def test_a_mark_that_says_that_somebody_is_there_is_named() -> None:
     shown = Figures.from_array([None, 0, 5, 5], {"area": ["n", "s", "w", "Total"]})
     with pytest.raises(InfeasibleError, match=r"3 figures contradict .* \(total = 5; area=n at least 1; area=w = 5\)"):
         bounds(equations_of(shown))
+
+
+def test_figures_are_named_once_somebody_reads_the_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def counted(equations: Equations) -> contradiction.Conflict:
+        asked.append(equations)
+        return conflict(equations)
+
+    monkeypatch.setattr(contradiction, "conflict", counted)
+    equations = next(made for made in map(spoiled, range(100)) if made is not None)
+    with pytest.raises(InfeasibleError) as raised:
+        bounds(equations, workers=1)
+    assert not asked
+    told = str(raised.value)
+    assert "contradict each other, no fewer do" in told
+    # Another process is told the same, and nothing is searched for again.
+    assert str(pickle.loads(pickle.dumps(raised.value))) == told == str(raised.value)
+    assert told in repr(raised.value)
+    assert len(asked) == 1

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from functools import cache
-from typing import Annotated, ClassVar, NoReturn, cast
+from typing import Annotated, Any, ClassVar, NoReturn, cast
 
 import typer
 
@@ -133,8 +133,7 @@ def _run(given: list[str]) -> None:
 
 def _answer(given: list[str]) -> None:
     try:
-        wanted = with_help(given) or ["--help"]
-        code = tree()(args=wanted, prog_name="discreet", standalone_mode=False, obj=tuple(given))
+        code = _called(given)
         if code == INTERRUPTED:
             _fail(MESSAGE, INTERRUPTED)
         sys.stdout.flush()
@@ -167,6 +166,16 @@ def _answer(given: list[str]) -> None:
         if os.environ.get("DISCREET_DEBUG"):
             raise
         _fail(f"a fault of discreet itself ({type(error).__name__}: {error}); set DISCREET_DEBUG=1 to see where", 3)
+
+
+def _called(given: list[str]) -> Any:
+    """Run a command line and return its exit code."""
+    wanted = with_help(given) or ["--help"]
+    try:
+        return tree()(args=wanted, prog_name="discreet", standalone_mode=False, obj=tuple(given))
+    except DiscreetError as error:
+        str(error)  # what it says may have to be searched for, which can fail or be interrupted as well
+        raise
 
 
 def perform(arguments: list[str], listener: Progress) -> tuple[int, str, str]:

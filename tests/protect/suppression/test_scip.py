@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
 from itertools import combinations
 
 import numpy as np
@@ -42,6 +43,15 @@ def test_the_cheapest_covering_is_found() -> None:
     assert PRICE @ found == best
 
 
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """Hear of Ctrl-C also where the tests run in the background of a shell, which has it ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard")
 def test_an_interruption_is_not_taken_for_a_result(capfd: pytest.CaptureFixture[str]) -> None:
     for then in (1, 2):
         master = Master(PRICE, np.arange(7))

@@ -74,6 +74,7 @@ async function audit(chosen, node, how, still) {
   const job = await begun("audit", asked, how);
   if (!still()) return;
   const a = job.result;
+  showCommand(job.command);
   change({ verdict: a.verdict });
   await refreshFiles();
   const parts = frame(node, a.verdict, a.sentence, [a.criterion.safe_means && `Safe means: ${a.criterion.safe_means}.`]);
@@ -111,6 +112,7 @@ async function assess(chosen, node, how, still) {
   const job = await begun("assess", { ...values, report: INTERNAL }, how);
   if (!still()) return;
   const a = job.result;
+  showCommand(job.command);
   change({ verdict: a.verdict });
   await refreshFiles();
   const release = values.release || (a.verdict === "withhold" ? null : RELEASED);
