@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 import discreet as dc
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.protect.suppression.circuits import FOUND, NONE, Room, cheapest, workspace
+from discreet.protect.suppression.circuits import EXPENSIVE, FOUND, NONE, Room, cheapest, workspace
 from discreet.protect.suppression.meeting import DemandColumns, serves
 from discreet.protect.suppression.problem import Problem
 from discreet.rules import Threshold
@@ -63,6 +63,25 @@ def test_no_linear_program_finds_a_cheaper_circuit(seed: int) -> None:
             assert float(np.abs(shift) @ price) == pytest.approx(expected)
             np.testing.assert_allclose(p.rows.sums(shift), 0.0, atol=1e-9)
     assert outcomes == {FOUND, NONE}
+
+
+def test_where_none_is_said_to_exist_a_higher_limit_finds_none() -> None:
+    """No circuit at a limit is none at all; where a cell that could move is too dear, the answer is another."""
+    rng = np.random.default_rng(5)
+    p = problem(rng)
+    work = workspace(p.size, p.on.starts.size - 1)
+    pairs = set()
+    for _ in range(150):
+        down, up = (rng.integers(0, 3, p.size).astype(np.float64) for _ in range(2))
+        cell, size = int(rng.integers(p.size)), float(rng.integers(1, 3))
+        cost = rng.integers(1, 20, p.size).astype(np.float64)
+        cost[rng.random(p.size) < 0.2] = np.inf
+        limited, free = (
+            cheapest(p.on, cell, size, cost, Room(down, up), most, work)[0] for most in (rng.uniform(5, 150), np.inf)
+        )
+        assert (limited, free) not in ((NONE, FOUND), (FOUND, NONE), (FOUND, EXPENSIVE))
+        pairs.add((limited, free))
+    assert {(NONE, NONE), (EXPENSIVE, FOUND), (EXPENSIVE, NONE), (FOUND, FOUND)} <= pairs
 
 
 def possible(table: IntArray, to: int, asked: DemandColumns) -> bool:

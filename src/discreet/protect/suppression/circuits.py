@@ -59,12 +59,16 @@ for the basic cell; price and ends stand as in columns."""
 
 
 class Extent(NamedTuple):
-    """How many rows and columns a tableau has, how many columns are cleared, and how many of them are spare."""
+    """How many rows and columns a tableau has, how many columns are cleared, and how many of them are spare.
+
+    ``dear`` says that a cell was left out that costs more than the limit, but could move.
+    """
 
     rows: int
     columns: int
     cleared: int
     spare: int
+    dear: bool
 
 
 class CircuitTableau(NamedTuple):
@@ -152,7 +156,7 @@ def _enter(
 ) -> tuple[Extent, bool]:
     """Let the equations of a cell that begins to move enter the tableau; say whether it is full."""
     (T, column, row, aside, basic, _), column_of, row_of = work.tableau, work.column_of, work.row_of
-    nr, nc, wide, spare = at.rows, at.columns, at.cleared, at.spare
+    nr, nc, wide, spare, dear = at
     full = False
     for k in range(on.begins[who], on.begins[who + 1]):
         e = on.rows[k]
@@ -168,6 +172,7 @@ def _enter(
             if column_of[j] < 0:
                 # What alone costs more than the limit is in no circuit that does not.
                 if cost[j] > limit or not np.isfinite(cost[j]):
+                    dear = dear or (np.isfinite(cost[j]) and max(room.down[j], room.up[j]) > 0)
                     continue
                 if spare > 0:
                     spare -= 1
@@ -191,7 +196,7 @@ def _enter(
         row[STEEP, nr] = 1.0 + on.starts[e + 1] - on.starts[e]
         row_of[e], work.equation_at[nr] = nr, e
         nr += 1
-    return Extent(nr, nc, wide, spare), full
+    return Extent(nr, nc, wide, spare, dear), full
 
 
 @compiled
@@ -371,7 +376,7 @@ def cheapest(
     move; the cells and their moves are in the workspace. Where there is no circuit, these hold an equation that proves
     it.
     """
-    (T, column, row, aside, basic, _), at = work.tableau, Extent(0, 1, STRIP, 0)
+    (T, column, row, aside, basic, _), at = work.tableau, Extent(0, 1, STRIP, 0, False)
     aside[0], work.column_of[cell], column[VALUE, 0], column[SLOPE, 0], column[PRICE, 0] = cell, 0, 1.0, 0.0, 0.0
     outcome, total, count, effort = LARGE, 0.0, 0, 0
     entering, leaving, target, way = 0, -1, 0.0, 1.0
@@ -383,7 +388,7 @@ def cheapest(
             # The pivot that the last step decided on, now that all rows are there.
             if basic[leaving] < 0:
                 work.spare[at.spare] = entering
-                at = Extent(at.rows, at.columns, at.cleared, at.spare + 1)
+                at = Extent(at.rows, at.columns, at.cleared, at.spare + 1, at.dear)
             effort += _pivot(work.tableau, at, leaving, entering, target, way)
         while True:
             leaving = _furthest(row, at.rows)
@@ -398,7 +403,7 @@ def cheapest(
                 total += 2 * row[PRICE, leaving] * abs(delta)
                 continue
             if entering < 0:
-                outcome, count = NONE, _proof(work, at.columns, leaving)
+                outcome, count = EXPENSIVE if at.dear else NONE, _proof(work, at.columns, leaving)
                 break
             total += best * abs(delta)
             if total > limit:

@@ -12,7 +12,7 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
-from discreet.protect.suppression.circuits import EFFORT, FOUND, LARGE, NONE, Move, Room, Scratch, cheapest
+from discreet.protect.suppression.circuits import EFFORT, EXPENSIVE, FOUND, LARGE, NONE, Move, Room, Scratch, cheapest
 from discreet.protect.suppression.problem import ClassEquations
 from discreet.protect.suppression.ways import through_network
 
@@ -132,7 +132,7 @@ def circuit(
             a, b = np.where(a < own / PARTS, 0.0, a), np.where(b < own / PARTS, 0.0, b)
             sifted = True
             continue
-        if outcome != FOUND and reach < limit and outcome != LARGE:
+        if outcome == EXPENSIVE and reach < limit:
             # Cheap cells are tried first: the tableau stays small.
             reach = min(limit, reach * WIDER) if reach < on.most else limit
             continue
