@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from discreet.core.errors import DataError, RequestError
+from discreet.core.errors import DataError, RequestError, nearest, require
 from discreet.table.arrow_files import read_arrow
 from discreet.table.hierarchy import TOTAL
 
@@ -41,6 +41,7 @@ def draft(source: str | Path, *, totals: Mapping[str, str] | None = None, folder
     if not file.exists():
         raise RequestError(f"{file} does not exist; name records, a list of tables, requested cells, or a folder")
     columns = {str(name): column for name, column in _columns(file).items()}
+    require(totals or {}, columns, "a total is given (total=, --total), but there is no column")
     lowered = {name.lower(): name for name in columns}
     if {"table_name", "indicator"} <= lowered.keys():
         return _from_list(file.name, columns)
@@ -134,7 +135,11 @@ def _total(name: str, column: Sequence[object], totals: Mapping[str, str]) -> st
     """Return the code of the total in a column of requested cells."""
     if name in totals:
         if totals[name] not in set(map(str, column)):
-            raise RequestError(f"{totals[name]!r}, said to be the total of {name}, is not in the template")
+            there = sorted(set(map(str, column)))
+            raise RequestError(
+                f"{totals[name]!r}, said to be the total of {name} (total=, --total), is not in that column; "
+                f"{nearest(totals[name], there)}"
+            )
         return totals[name]
     found = set(map(str, column))
     return next((code for code in TOTALS if code in found), None)

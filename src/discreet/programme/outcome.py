@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from shutil import copyfile
 
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.files import ScratchFolder, file_sha256, write_text, write_whole
 from discreet.core.json_types import Json
 from discreet.core.text import Face, Result, many
@@ -20,13 +21,23 @@ from discreet.programme.cluster_work import ClusterOutcome, TableOutcome
 from discreet.programme.labels import of_file, presentation
 from discreet.programme.means import means_beside, published_figures
 from discreet.programme.overview import header_of, overview_page
-from discreet.programme.plan_model import RECORD, Programme
-from discreet.table.presentation import FORMATS
+from discreet.programme.plan_model import ENDINGS, RECORD, Programme
 from discreet.table.release import Release
 
 REPORT = "report.html"
-ENDINGS = {**FORMATS, "flags": "-flags.csv", "sdmx-csv": "-sdmx.csv"}
-"""How the file of a table ends in each format, so no two have the same name."""
+
+
+def refuse_overwriting(plan: Programme, folder: Path) -> None:
+    """Refuse a folder in which a table would take the place of a file that the plan reads."""
+    read = {(found.st_dev, found.st_ino): file for file in plan.input_files() for found in [file.stat()]}
+    names = [f"{table.name}{ending}" for table in plan.tables for ending in ENDINGS.values()]
+    if plan.output.workbook:
+        names += [f"{cluster.name}.xlsx" for cluster in plan.clusters()]
+    for there in (folder / name for name in names):
+        found = there.stat() if there.exists() else None
+        if found is not None and (file := read.get((found.st_dev, found.st_ino))) is not None:
+            told = f"a table would take the place of {file}, which the plan reads; name another folder (--output)"
+            raise RequestError(plan.told([(("output", "folder"), told)]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -184,6 +195,9 @@ class ProgrammeOutcome(Result):
             clusters = tuple(ClusterOutcome.from_text(text) for text in record["kept"])
             if any(one.unfinished for one in clusters):
                 return None
+            # Whoever goes by the time of files, as Make does, sees that these are up to date.
+            for name in (*files, REPORT, RECORD):
+                os.utime(folder / name)
         except (OSError, ValueError, LookupError, TypeError, AttributeError, DiscreetError):
             # A record that is missing or damaged is not a reason to stop: everything is made again.
             return None
