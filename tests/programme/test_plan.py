@@ -95,6 +95,15 @@ def test_records_become_a_plan_with_nested_columns_as_levels(tmp_path: Path) -> 
     assert read_plan(tmp_path / "plans" / "plan.toml").records is not None
 
 
+def test_a_draft_rounds_amounts_with_many_digits(tmp_path: Path) -> None:
+    for digits, wanted in ((2, None), (13, 2)):
+        rows = [f"F{i},{'nsw'[i % 3]},{'ab'[i // 3 % 2]},{i * 7}.{'1' * digits}" for i in range(60)]
+        (tmp_path / "firms.csv").write_text("\n".join(["firm,region,size,turnover", *rows]) + "\n")
+        records = plan_of(draft(tmp_path / "firms.csv"), folder=tmp_path).records
+        assert records is not None
+        assert records.decimals == wanted
+
+
 def test_a_plan_drafted_from_records_of_people_can_be_run(tmp_path: Path) -> None:
     draw = random.Random(3)
     rows = [f"{draw.choice('NNNSSW')},{draw.choice('yyyo')},{draw.choice('mf')}" for _ in range(60)]

@@ -258,6 +258,17 @@ def test_no_table_takes_the_place_of_a_file_that_the_plan_reads(kind: str, tmp_p
     assert not list(tmp_path.rglob("record.json"))
 
 
+def test_no_hierarchy_of_a_table_takes_the_place_of_one_that_the_plan_reads(tmp_path: Path) -> None:
+    firms(tmp_path)
+    (tmp_path / "T_region.hrc").write_text("n\n@r0\n@r1\n@r2\n")
+    plan = BUSINESS + FIRMS.replace(AREA, '[dimensions.region]\nhierarchy = "T_region.hrc"\n')
+    plan += table("T", ["region", "size"], "pizza") + '[output]\nfolder = "."\nformats = ["tab"]\n'
+    with pytest.raises(RequestError, match=r"would take the place of .*T_region.hrc"):
+        made(tmp_path, plan)
+    assert (tmp_path / "T_region.hrc").read_text().startswith("n\n")
+    assert not (tmp_path / "T.tab").exists()
+
+
 def test_make_sees_that_a_plan_is_up_to_date(tmp_path: Path) -> None:
     """Exit codes, names of files and their times are what Make goes by."""
     firms(tmp_path)

@@ -70,6 +70,11 @@ def _numeric(column: Sequence[object]) -> bool:
     return any(not text.lstrip("-").isdecimal() for text in numbers) or len(set(numbers)) > MOST or _own(column)
 
 
+def _long(column: Sequence[object]) -> bool:
+    """Say whether amounts have more decimals than their sums keep, so that the same sum differs between tables."""
+    return any(re.search(r"[.,]\d{7}", str(one)) for one in column[:2000])
+
+
 def _own(column: Sequence[object]) -> bool:
     """Say whether most records have an entry of their own: the column then identifies or measures them."""
     return len(set(column)) * 2 > len(column)
@@ -202,6 +207,8 @@ def _from_records(file: Path, columns: Mapping[str, Sequence[object]], place: st
     pairs: list[tuple[str, ...]] = [*combinations(finest, 2)] or [(finest[0],)]
     parts = [_head(f"drafted from {file.name}: every pair of dimensions; take out what is not published")]
     parts.append(f"[records]\nfiles = {_text(place)}\n" + (f"contributor = {_text(whose[0])}\n" if whose else ""))
+    if any(_long(rest[name]) for name in values):
+        parts[-1] += "decimals = 2 # amounts have many digits: rounded, their sums agree in all tables\n"
     if weights:
         parts[-1] += f"# weight = {_text(weights[0])} # if sums of weighted records are published\n"
     parts += [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -27,12 +27,15 @@ from discreet.table.release import Release
 REPORT = "report.html"
 
 
-def refuse_overwriting(plan: Programme, folder: Path) -> None:
+def table_files(plan: Programme) -> list[str]:
+    """Return the names of the files of all tables in all formats, whether or not the plan asks for them."""
+    names = [f"{table.name}{ending}" for table in plan.tables for ending in ENDINGS.values()]
+    return names + [f"{cluster.name}.xlsx" for cluster in plan.clusters() if plan.output.workbook]
+
+
+def refuse_overwriting(plan: Programme, folder: Path, names: Iterable[str]) -> None:
     """Refuse a folder in which a table would take the place of a file that the plan reads."""
     read = {(found.st_dev, found.st_ino): file for file in plan.input_files() for found in [file.stat()]}
-    names = [f"{table.name}{ending}" for table in plan.tables for ending in ENDINGS.values()]
-    if plan.output.workbook:
-        names += [f"{cluster.name}.xlsx" for cluster in plan.clusters()]
     for there in (folder / name for name in names):
         found = there.stat() if there.exists() else None
         if found is not None and (file := read.get((found.st_dev, found.st_ino))) is not None:
@@ -153,7 +156,9 @@ class ProgrammeOutcome(Result):
                 style = of_file(said, release, form)
                 release.write(made / name, value=value, mark=self.plan.output.mark, trial=release.trial, style=style)
             # A file may have others beside it that say how it is read.
-            for path in sorted(made.iterdir()):
+            ready = sorted(made.iterdir())
+            refuse_overwriting(self.plan, self.folder, [path.name for path in ready])
+            for path in ready:
                 written[path.name] = file_sha256(path)
                 write_whole(self.folder / path.name, partial(copyfile, path))
         for name in self._before() - written.keys():

@@ -44,7 +44,7 @@ from discreet.programme.cluster_work import SEARCH, ClusterOutcome, Task, work_o
 from discreet.programme.finished import finished_clusters
 from discreet.programme.means import with_means
 from discreet.programme.originals import RecordsOfPlan
-from discreet.programme.outcome import ProgrammeOutcome, refuse_overwriting
+from discreet.programme.outcome import ProgrammeOutcome, refuse_overwriting, table_files
 from discreet.programme.periods import Before, Steady, outcomes_in, plan_in, refuse_unkept
 from discreet.programme.plan_model import Programme
 
@@ -82,7 +82,7 @@ def run_plan(plan: Programme, options: RunOptions | None = None) -> ProgrammeOut
     plan.refuse_faults()
     policy = Policy.load(plan.place(plan.policy) if plan.policy.endswith(".toml") else plan.policy)
     folder = how.folder or plan.written
-    refuse_overwriting(plan, folder)
+    refuse_overwriting(plan, folder, table_files(plan))
     inputs = digest(_inputs(plan, policy, how))
     if (before := ProgrammeOutcome.unchanged(plan, folder, inputs)) is not None:
         return before

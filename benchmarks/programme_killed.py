@@ -1,0 +1,105 @@
+"""A programme of many tables, killed at ten random moments and shared out to two workers: the same bytes or not.
+
+    python benchmarks/programme_killed.py [RECORDS [VALUES [KILLS]]]
+
+The register and the plan are those of ``programme.py``, 30 tables for each value. One run ends undisturbed. Another is
+killed by SIGKILL at random moments and started again each time; of a third, the clusters of tables are worked on by two
+processes of a local Dask cluster. All files of the three are compared, those that a run keeps for itself among them.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from hashlib import sha256
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+
+from _tools import machine, table
+from programme import CROSSED, plan, register
+
+SEED = 2**127 + 1
+
+
+def started(folder: Path, to: str, place: str = "threads") -> subprocess.Popen[bytes]:
+    """Start a run of the plan that writes into a folder of its own."""
+    asked = ("plan", "run", "plan.toml", "-o", to, "--workers", "2", "--seed", str(SEED))
+    return subprocess.Popen(
+        [sys.executable, "-m", "discreet", *asked],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "DISCREET_PARALLEL": place},
+    )
+
+
+def finished(work: subprocess.Popen[bytes]) -> None:
+    """Wait for a run that nobody kills."""
+    if work.wait() != 0:
+        raise RuntimeError(f"the run ended with code {work.returncode}")
+
+
+def contents(folder: Path) -> dict[str, str]:
+    """Return the hashes of all files in a folder."""
+    files = (path for path in sorted(folder.rglob("*")) if path.is_file())
+    return {str(path.relative_to(folder)): sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def killed(folder: Path, kills: int, seconds: float) -> list[list[str]]:
+    """Kill a run at random moments within so many seconds of each start; say when, and what was kept by then."""
+    rows: list[list[str]] = []
+    for moment in np.random.default_rng(8).uniform(0.5, seconds, kills).tolist():
+        work = started(folder, "killed")
+        try:
+            code = work.wait(moment)
+        except subprocess.TimeoutExpired:
+            work.send_signal(signal.SIGKILL)
+            code = work.wait()
+        kept = len(list((folder / "killed" / ".plan").glob("*.json")))
+        written = len(list((folder / "killed").glob("*.csv")))
+        how = "killed" if code == -signal.SIGKILL else "had ended before"
+        rows.append([f"{moment:.1f}", how, f"{kept}", f"{written}"])
+    finished(started(folder, "killed"))
+    return rows
+
+
+def on_two_workers(folder: Path) -> None:
+    """Run the plan on a local Dask cluster of two processes."""
+    from dask.distributed import LocalCluster
+
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster:
+        finished(started(folder, "dask", f"dask:{cluster.scheduler_address}"))
+
+
+def main(records: int, values: int, kills: int) -> str:
+    """Return the report."""
+    with TemporaryDirectory() as made:
+        folder = Path(made)
+        register(folder / "register.parquet", records, values)
+        (folder / "plan.toml").write_text(plan(values))
+        start = time.perf_counter()
+        finished(started(folder, "whole"))
+        wall = time.perf_counter() - start
+        rows = killed(folder, kills, 0.6 * wall)
+        on_two_workers(folder)
+        whole = contents(folder / "whole")
+        same = {name: contents(folder / name) == whole for name in ("killed", "dask")}
+    said = ", ".join(f"{name}: {'the same bytes' if equal else 'DIFFERENT'}" for name, equal in same.items())
+    return "\n\n".join(
+        [
+            f"## {values * len(CROSSED)} tables of {records:,} records, killed {kills} times and on two workers",
+            machine("numpy", "duckdb", "numba", "dask"),
+            f"{wall:,.0f} s on the clock undisturbed. {len(whole)} files each; beside the undisturbed run, {said}.",
+            table(["seconds after the start", "", "clusters kept", "tables written"], rows),
+        ]
+    )
+
+
+if __name__ == "__main__":
+    given = [int(text) for text in sys.argv[1:]]
+    sys.stdout.write(main(*(given + [1_000_000, 10, 10][len(given) :])) + "\n")
