@@ -14,13 +14,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from _tools import machine, table
+from _tools import growing, machine
 from programme import CROSSED, plan, register
 
 SEED = 2**127 + 1
@@ -50,9 +51,14 @@ def contents(folder: Path) -> dict[str, str]:
     return {str(path.relative_to(folder)): sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def killed(folder: Path, kills: int, seconds: float) -> list[list[str]]:
+def compared(whole: Mapping[str, str], other: Mapping[str, str]) -> str:
+    """Say whether two folders hold the same bytes, or which files differ."""
+    apart = [name for name in sorted({*whole, *other}) if whole.get(name) != other.get(name)]
+    return f"{len(apart)} files differ, as {apart[0]}" if apart else "the same bytes"
+
+
+def killed(folder: Path, kills: int, seconds: float) -> Iterator[list[str]]:
     """Kill a run at random moments within so many seconds of each start; say when, and what was kept by then."""
-    rows: list[list[str]] = []
     for moment in np.random.default_rng(8).uniform(0.5, seconds, kills).tolist():
         work = started(folder, "killed")
         try:
@@ -63,9 +69,8 @@ def killed(folder: Path, kills: int, seconds: float) -> list[list[str]]:
         kept = len(list((folder / "killed" / ".plan").glob("*.json")))
         written = len(list((folder / "killed").glob("*.csv")))
         how = "killed" if code == -signal.SIGKILL else "had ended before"
-        rows.append([f"{moment:.1f}", how, f"{kept}", f"{written}"])
+        yield [f"{moment:.1f}", how, f"{kept}", f"{written}"]
     finished(started(folder, "killed"))
-    return rows
 
 
 def on_two_workers(folder: Path) -> None:
@@ -76,8 +81,10 @@ def on_two_workers(folder: Path) -> None:
         finished(started(folder, "dask", f"dask:{cluster.scheduler_address}"))
 
 
-def main(records: int, values: int, kills: int) -> str:
-    """Return the report."""
+def main(records: int, values: int, kills: int) -> Iterator[str]:
+    """Yield the report, each part as soon as it is known."""
+    yield f"## {values * len(CROSSED)} tables of {records:,} records, killed {kills} times and on two workers\n"
+    yield machine("numpy", "duckdb", "numba", "dask") + "\n"
     with TemporaryDirectory() as made:
         folder = Path(made)
         register(folder / "register.parquet", records, values)
@@ -85,21 +92,17 @@ def main(records: int, values: int, kills: int) -> str:
         start = time.perf_counter()
         finished(started(folder, "whole"))
         wall = time.perf_counter() - start
-        rows = killed(folder, kills, 0.6 * wall)
-        on_two_workers(folder)
         whole = contents(folder / "whole")
-        same = {name: contents(folder / name) == whole for name in ("killed", "dask")}
-    said = ", ".join(f"{name}: {'the same bytes' if equal else 'DIFFERENT'}" for name, equal in same.items())
-    return "\n\n".join(
-        [
-            f"## {values * len(CROSSED)} tables of {records:,} records, killed {kills} times and on two workers",
-            machine("numpy", "duckdb", "numba", "dask"),
-            f"{wall:,.0f} s on the clock undisturbed. {len(whole)} files each; beside the undisturbed run, {said}.",
-            table(["seconds after the start", "", "clusters kept", "tables written"], rows),
-        ]
-    )
+        yield f"{wall:,.0f} s on the clock undisturbed, {len(whole)} files.\n"
+        header = ["seconds after the start", "", "clusters kept", "tables written"]
+        yield from growing(header, killed(folder, kills, 2 * wall / kills))
+        yield f"Killed and resumed: {compared(whole, contents(folder / 'killed'))}.\n"
+        on_two_workers(folder)
+        yield f"On two workers of Dask: {compared(whole, contents(folder / 'dask'))}."
 
 
 if __name__ == "__main__":
     given = [int(text) for text in sys.argv[1:]]
-    sys.stdout.write(main(*(given + [1_000_000, 10, 10][len(given) :])) + "\n")
+    for line in main(*(given + [1_000_000, 10, 10][len(given) :])):
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()

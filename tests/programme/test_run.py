@@ -304,7 +304,9 @@ def test_tables_that_are_withheld_are_shown_though_they_were_to_be_published(tmp
     (tmp_path / "plan.toml").write_text('ledger = "office.sqlite"\n' + plan)
     done = run("plan", "run", tmp_path / "plan.toml", "--publish")
     assert done.code == 1, done
-    assert "least width" in done.out
+    assert done.out.count("least width") == 1
+    assert "suppress was tried" in done.out
+    assert "T1     pizza    withhold                –          2       –" in done.out
     assert "Nothing was entered into the ledger" in done.out
     assert not (tmp_path / "office.sqlite").exists()
     assert not (tmp_path / "published" / "T1.csv").exists()

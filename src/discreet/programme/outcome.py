@@ -120,11 +120,14 @@ class ProgrammeOutcome(Result):
     def rows(self) -> list[list[str]]:
         """Return the tables as rows of text, the worst first, with how many statistics each has where some do."""
         beside = any(table.statistics for _, table in self.ranked())
-        return [
-            [table.name, cluster.name, cluster.verdict, cluster.method]
-            + [f"{count:,}" for count in (table.figures, table.sensitive, table.hidden, *[table.statistics][:beside])]
-            for cluster, table in self.ranked()
-        ]
+        found = []
+        for cluster, table in self.ranked():
+            row = [table.name, cluster.name, cluster.verdict, cluster.method]
+            # Nothing is published of a table that is withheld, so no figure of it is hidden either.
+            held = cluster.verdict == "withhold"
+            shown, hidden = ("–" if held else f"{count:,}" for count in (table.figures, table.hidden))
+            found.append([*row, shown, f"{table.sensitive:,}", hidden, *[f"{table.statistics:,}"][:beside]])
+        return found
 
     # --- files --------------------------------------------------------------------------------------------
 
