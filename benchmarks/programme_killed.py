@@ -95,7 +95,9 @@ def main(records: int, values: int, kills: int) -> Iterator[str]:
         whole = contents(folder / "whole")
         yield f"{wall:,.0f} s on the clock undisturbed, {len(whole)} files.\n"
         header = ["seconds after the start", "", "clusters kept", "tables written"]
-        yield from growing(header, killed(folder, kills, 2 * wall / kills))
+        # Long enough for a cluster to be finished now and then, short enough for most runs to be killed.
+        seconds = wall * (1 / values + 2 / max(kills, 1))
+        yield from growing(header, killed(folder, kills, seconds))
         yield f"Killed and resumed: {compared(whole, contents(folder / 'killed'))}.\n"
         on_two_workers(folder)
         yield f"On two workers of Dask: {compared(whole, contents(folder / 'dask'))}."

@@ -282,3 +282,16 @@ def test_finished_tables_of_another_amount_are_a_cluster_of_their_own(tmp_path: 
         ("turnover", "forms"),
         ("turnover_east", "east"),
     ]
+
+
+def test_a_finished_table_of_a_part_is_not_put_beside_one_of_everybody(tmp_path: Path) -> None:
+    for name, total in (("all", "Total"), ("east", "Total_EAST")):
+        (tmp_path / f"{name}.rda").write_text(
+            f'   <SEPARATOR> ";"\nREGION 12\n <RECODEABLE>\n <TOTCODE> "{total}"\nN_OBS\n <FREQUENCY>\n'
+        )
+        (tmp_path / f"{name}.tab").write_text(f"{total};30\na;10\nb;20\n")
+    text = "".join(f'[[tables]]\nname = "{name}"\nfile = "{name}.tab"\n' for name in ("all", "east"))
+    with pytest.raises(
+        RequestError, match=r"'REGION' is 'Total' in table 'all' and 'Total_EAST' in table 'east'; give"
+    ):
+        explain_plan(plan_of(text, folder=tmp_path))
