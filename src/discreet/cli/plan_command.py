@@ -17,7 +17,12 @@ from discreet.core.errors import RequestError
 if TYPE_CHECKING:
     from discreet.programme.plan_model import Programme
 
-plan = group("plan", "Publish many tables by one command: draft a plan, see which tables are one problem, run it.")
+plan = group(
+    "plan",
+    "Publish many tables by one command: draft a plan, see which tables are one problem, run it.\n\n"
+    "A run writes every table to a file of its own name. The exit code is 0 if all of them are written, 1 if some must "
+    "not be released, and 2 if plan or records are refused.",
+)
 
 File = Annotated[Path | None, argument("The plan: a .toml file.", "PLAN")]
 
