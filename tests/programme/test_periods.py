@@ -98,9 +98,10 @@ def test_eight_quarters_keep_their_pattern(tmp_path: Path) -> None:
     check_quarters(tmp_path, 8, regions=20)
 
 
-def test_a_revision_that_prints_what_was_hidden_is_caught_and_mended(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("regions", "fewest"), [(4, 6), (8, 9)])
+def test_a_revision_that_prints_what_was_hidden_is_caught_and_mended(regions: int, fewest: int, tmp_path: Path) -> None:
     draw = np.random.default_rng(9)
-    firms: Firms = {i: born(draw) for i in range(220)}
+    firms: Firms = {i: born(draw, regions) for i in range(55 * regions)}
     write(tmp_path, firms)
     first = run_quarter(tmp_path, "q1", vintage="first")
     publish_outcome(first)
@@ -117,7 +118,9 @@ def test_a_revision_that_prints_what_was_hidden_is_caught_and_mended(tmp_path: P
     revises = 'revises = ["turnover · turnover · q1 · first"]\n'
     alone = run_quarter(tmp_path, "q1", vintage="second", head=revises)
     assert alone.verdict == "withhold"
-    assert "can be worked out" in alone.clusters[0].sentence
+    exact = re.search(r"(\d+) figures can be worked out exactly", alone.clusters[0].sentence)
+    assert exact is not None
+    assert int(exact[1]) >= fewest
     said = '[previous]\nfolder = "q1first"\nrevision = true\n'
     mended = run_quarter(tmp_path, "q1", said, vintage="third")
     assert mended.verdict == "protect", mended.clusters[0].checks

@@ -74,8 +74,10 @@ def test_a_template_of_requested_cells_is_six_tables_in_three_clusters(tmp_path:
     assert found.sentence == "6 tables, 6 to protect in 3 clusters."
     assert [cluster.name for cluster in found.clusters] == ["SAL 2022", "DTH 2021", "DTH 2022"]
     assert plan_of(text).dimensions["ACTIVITY"].total == "ALL"
-    with pytest.raises(RequestError, match="is not in the template"):
-        draft(tmp_path / "template.csv", totals={"ACTIVITY": "EVERY"})
+    with pytest.raises(RequestError, match=r"'AL', said to be the total of ACTIVITY .*; did you mean 'ALL'"):
+        draft(tmp_path / "template.csv", totals={"ACTIVITY": "AL"})
+    with pytest.raises(RequestError, match="no column 'ACTIVTY'; did you mean 'ACTIVITY'"):
+        draft(tmp_path / "template.csv", totals={"ACTIVTY": "ALL"})
 
 
 def test_records_become_a_plan_with_nested_columns_as_levels(tmp_path: Path) -> None:
@@ -91,6 +93,15 @@ def test_records_become_a_plan_with_nested_columns_as_levels(tmp_path: Path) -> 
     (tmp_path / "plans").mkdir()
     (tmp_path / "plans" / "plan.toml").write_text(draft(tmp_path / "firms.csv", folder=tmp_path / "plans"))
     assert read_plan(tmp_path / "plans" / "plan.toml").records is not None
+
+
+def test_a_draft_rounds_amounts_with_many_digits(tmp_path: Path) -> None:
+    for digits, wanted in ((2, None), (13, 2)):
+        rows = [f"F{i},{'nsw'[i % 3]},{'ab'[i // 3 % 2]},{i * 7}.{'1' * digits}" for i in range(60)]
+        (tmp_path / "firms.csv").write_text("\n".join(["firm,region,size,turnover", *rows]) + "\n")
+        records = plan_of(draft(tmp_path / "firms.csv"), folder=tmp_path).records
+        assert records is not None
+        assert records.decimals == wanted
 
 
 def test_a_plan_drafted_from_records_of_people_can_be_run(tmp_path: Path) -> None:
@@ -174,6 +185,8 @@ value = "batavia"
         ('title = "firms"', 'title = "firms"\nprotection = "random-rounding"', "line 2, protection: .*does not allow"),
         ('title = "firms"', 'folder = "x"', "line 1, folder: there is no such key"),
         ("[records]", "[records", "is not TOML"),
+        ('name = "T2"', 'name = "t1"', "line 13, tables.1.name: the file t1.csv .* place of that of table 'T1'"),
+        ('title = "firms"', 'title = "firms"\nledger = "none/office.sqlite"', "line 2, ledger: .*none is not a folder"),
     ],
 )
 def test_a_bad_plan_is_refused_with_line_key_and_remedy(tmp_path: Path, old: str, new: str, told: str) -> None:
@@ -188,6 +201,38 @@ def test_a_bad_plan_is_refused_with_line_key_and_remedy(tmp_path: Path, old: str
     (tmp_path / "plan.toml").write_text(GOOD.replace(old, new, 1))
     with pytest.raises(RequestError, match=told):
         read_plan(tmp_path / "plan.toml")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('"region", "size"', '"region", "sise"', "line 14, tables.1.by: .* no column 'sise'; did you mean 'size'"),
+        ('value = "batavia"', 'value = "batvia"', "line 15, tables.1.value: .*'batvia'; did you mean 'batavia'"),
+        ("+ arugula", "+ romaine", "line 3, equations: the records have no column 'romaine'"),
+        ('"firms.csv"', '"firms.csv"\ncontributor = "id"', "line 6, records.contributor: .* no column 'id'"),
+        (
+            'y = "region.csv"',
+            'y = "region.csv"\ncolumns = ["r"]',
+            "line 8, dimensions.region.columns: .* no column",
+        ),
+    ],
+)
+def test_columns_that_the_records_lack_are_found_before_a_run(tmp_path: Path, old: str, new: str, told: str) -> None:
+    (tmp_path / "firms.csv").write_text("region,size,batavia,arugula,lettuce\na,s,1,2,3\n")
+    (tmp_path / "region.csv").write_text("code,parent\na,n\nb,n\n")
+    (tmp_path / "plan.toml").write_text(GOOD)
+    assert len(explain_plan(read_plan(tmp_path / "plan.toml")).groups) == 1
+    (tmp_path / "plan.toml").write_text(GOOD.replace(old, new, 1))
+    with pytest.raises(RequestError, match=rf"plan\.toml: {told}"):
+        explain_plan(read_plan(tmp_path / "plan.toml"))
+
+
+def test_no_two_formats_of_two_tables_are_one_file(tmp_path: Path) -> None:
+    (tmp_path / "firms.csv").write_text("region,size,batavia,arugula,lettuce\na,s,1,2,3\n")
+    (tmp_path / "region.csv").write_text("code,parent\na,n\nb,n\n")
+    text = GOOD.replace('"T2"', '"T1-flags"') + '[output]\nformats = ["csv", "flags"]\n'
+    with pytest.raises(RequestError, match=r"line 13, tables.1.name: the file T1-flags.csv would take the place"):
+        plan_of(text, folder=tmp_path)
 
 
 def test_a_plan_made_in_python_is_checked_too() -> None:
@@ -251,3 +296,16 @@ def test_finished_tables_of_another_amount_are_a_cluster_of_their_own(tmp_path: 
         ("turnover", "forms"),
         ("turnover_east", "east"),
     ]
+
+
+def test_a_finished_table_of_a_part_is_not_put_beside_one_of_everybody(tmp_path: Path) -> None:
+    for name, total in (("all", "Total"), ("east", "Total_EAST")):
+        (tmp_path / f"{name}.rda").write_text(
+            f'   <SEPARATOR> ";"\nREGION 12\n <RECODEABLE>\n <TOTCODE> "{total}"\nN_OBS\n <FREQUENCY>\n'
+        )
+        (tmp_path / f"{name}.tab").write_text(f"{total};30\na;10\nb;20\n")
+    text = "".join(f'[[tables]]\nname = "{name}"\nfile = "{name}.tab"\n' for name in ("all", "east"))
+    with pytest.raises(
+        RequestError, match=r"'REGION' is 'Total' in table 'all' and 'Total_EAST' in table 'east'; give"
+    ):
+        explain_plan(plan_of(text, folder=tmp_path))

@@ -225,9 +225,91 @@ def test_an_equation_that_the_records_contradict_is_refused_and_nothing_is_writt
     cut = lines[5].split(",")
     cut[7] = "999999"
     (tmp_path / "firms.csv").write_text("\n".join([*lines[:5], ",".join(cut), *lines[6:]]) + "\n")
-    with pytest.raises(DataError, match=r"firms.csv: line 6: lettuce is 999,999, but batavia \+ arugula is"):
+    said = r"the plan: line 4, equations: .*firms.csv: line 6: lettuce is 999,999, but batavia \+ arugula is"
+    with pytest.raises(DataError, match=said):
         made(tmp_path, BUSINESS + EQUATION + FIRMS + LETTUCE)
     assert not (tmp_path / "published").exists()
+
+
+def test_nested_columns_that_begin_with_the_finest_are_refused_with_their_line(tmp_path: Path) -> None:
+    firms(tmp_path)
+    wrong = FIRMS.replace('"region", "district"', '"district", "region"')
+    said = r"the plan: line 7, dimensions.area: code 'r\d' has two parents, .* name the coarsest column first"
+    with pytest.raises(DataError, match=said):
+        made(tmp_path, BUSINESS + wrong + table("T", ["area", "size"], "pizza"))
+    assert not (tmp_path / "published").exists()
+
+
+@pytest.mark.parametrize("kind", ["records", "finished", "link"])
+def test_no_table_takes_the_place_of_a_file_that_the_plan_reads(kind: str, tmp_path: Path) -> None:
+    read = firms(tmp_path)
+    text = BUSINESS + FIRMS + table("firms", ["region", "size"], "pizza") + '[output]\nfolder = "."\n'
+    if kind == "finished":
+        read.write_text("region,count\nr0,120\nr1,140\n")
+        text = 'policy = "default"\n[[tables]]\nname = "firms"\nfile = "firms.csv"\n[output]\nfolder = "."\n'
+    if kind == "link":
+        (tmp_path / "published").mkdir()
+        (tmp_path / "published" / "firms.csv").symlink_to(read)
+        text = text.replace('"."', '"published"')
+    before = read.read_bytes()
+    with pytest.raises(RequestError, match=r"line \d+, output.folder: a table would take the place of .*firms.csv"):
+        made(tmp_path, text)
+    assert read.read_bytes() == before
+    assert not list(tmp_path.rglob("record.json"))
+
+
+def test_no_hierarchy_of_a_table_takes_the_place_of_one_that_the_plan_reads(tmp_path: Path) -> None:
+    firms(tmp_path)
+    (tmp_path / "T_region.hrc").write_text("n\n@r0\n@r1\n@r2\n")
+    plan = BUSINESS + FIRMS.replace(AREA, '[dimensions.region]\nhierarchy = "T_region.hrc"\n')
+    plan += table("T", ["region", "size"], "pizza") + '[output]\nfolder = "."\nformats = ["tab"]\n'
+    with pytest.raises(RequestError, match=r"would take the place of .*T_region.hrc"):
+        made(tmp_path, plan)
+    assert (tmp_path / "T_region.hrc").read_text().startswith("n\n")
+    assert not (tmp_path / "T.tab").exists()
+
+
+def test_make_sees_that_a_plan_is_up_to_date(tmp_path: Path) -> None:
+    """Exit codes, names of files and their times are what Make goes by."""
+    firms(tmp_path)
+    (tmp_path / "plan.toml").write_text(BUSINESS + FIRMS + table("T1", ["region", "size"], "pizza"))
+    (tmp_path / "Makefile").write_text(
+        ".DELETE_ON_ERROR:\nall: published/T1.csv\npublished/T1.csv: plan.toml firms.csv\n"
+        f'\t{sys.executable} -c "from discreet.cli.app import main; main()" plan run plan.toml\n'
+    )
+
+    def make() -> tuple[int, bool]:
+        done = subprocess.run(["make"], cwd=tmp_path, capture_output=True, text=True, check=False)
+        return done.returncode, "plan run" in done.stdout
+
+    assert make() == (0, True)
+    assert make() == (0, False)
+    earlier = time.time() - 60
+    os.utime(tmp_path / "published" / "T1.csv", (earlier, earlier))
+    assert make() == (0, True), "the records are newer, though they are the same"
+    assert make() == (0, False)
+    os.utime(tmp_path / "published" / "T1.csv", (earlier, earlier))
+    (tmp_path / "firms.csv").write_text("id,region\n")
+    assert make() == (2, True)
+
+
+def test_tables_that_are_withheld_are_shown_though_they_were_to_be_published(tmp_path: Path) -> None:
+    firms(tmp_path)
+    (tmp_path / "own.toml").write_text('extends = "business"\n[rules]\nthreshold = 8\n[limits]\nwidth = 1e9\n')
+    plan = BUSINESS.replace("business", "own.toml") + FIRMS + table("T1", ["region", "size"], "pizza")
+    (tmp_path / "plan.toml").write_text(plan)
+    told = refused(run("plan", "run", tmp_path / "plan.toml", "--publish"))
+    assert "ledger: the plan names none" in told
+    assert not (tmp_path / "published").exists()
+    (tmp_path / "plan.toml").write_text('ledger = "office.sqlite"\n' + plan)
+    done = run("plan", "run", tmp_path / "plan.toml", "--publish")
+    assert done.code == 1, done
+    assert done.out.count("least width") == 1
+    assert "suppress was tried" in done.out
+    assert "T1     pizza    withhold                –          2       –" in done.out
+    assert "Nothing was entered into the ledger" in done.out
+    assert not (tmp_path / "office.sqlite").exists()
+    assert not (tmp_path / "published" / "T1.csv").exists()
 
 
 def test_only_what_changed_is_worked_on(tmp_path: Path) -> None:

@@ -17,7 +17,12 @@ from discreet.core.errors import RequestError
 if TYPE_CHECKING:
     from discreet.programme.plan_model import Programme
 
-plan = group("plan", "Publish many tables by one command: draft a plan, see which tables are one problem, run it.")
+plan = group(
+    "plan",
+    "Publish many tables by one command: draft a plan, see which tables are one problem, run it.\n\n"
+    "A run writes every table to a file of its own name. The exit code is 0 if all of them are written, 1 if some must "
+    "not be released, and 2 if plan or records are refused.",
+)
 
 File = Annotated[Path | None, argument("The plan: a .toml file.", "PLAN")]
 
@@ -133,8 +138,11 @@ def run(
 ) -> None:
     """Run a plan: tabulate once, protect each cluster in one problem, audit, and write tables, record and report.
 
-    Finished work is kept: a run that was stopped resumes, and a later run redoes only what changed. The exit code is 1
-    if a table must not be released; such tables are not written.
+    Finished work is kept: a run that was stopped resumes, and a later run redoes only what changed. Every table becomes
+    a file of its own name, as T1.csv, beside record.json and report.html.
+
+    The exit code is 0 if all tables are written, 1 if some must not be released, which are then not written, and 2 if
+    plan or records are refused, when no table is written.
 
     Examples:
         discreet plan run plan.toml  # every table, record.json and report.html in the plan's folder
@@ -143,7 +151,7 @@ def run(
         discreet plan run plan.toml --publish  # and enter the releases into the ledger
         discreet plan run --example religion -o out  # the plan that is drafted from a bundled table
     """
-    from discreet.programme.running import RunOptions, publish_outcome, run_plan
+    from discreet.programme.running import RunOptions, publish_outcome, refuse_without_ledger, run_plan
 
     bundled.one_of(file, example, "a plan")
     if example is not None and output is None:
@@ -151,11 +159,13 @@ def run(
     with bundled.plan_file(example) if example else nullcontext(file) as named, show.ProgressBar() as bar:
         assert named is not None
         read = _opened(named, previous)
+        if publish:
+            refuse_without_ledger(read)
         limit = read.time_limit if time_limit is None else time_limit
         with ending_within(limit if time_limit is None else None):
             how = RunOptions(output, draw.seed, draw.trial, workers, bar, left_of(limit), in_time)
             found = run_plan(read, how)
-        entered = publish_outcome(found, key) if publish else []
+        entered = publish_outcome(found, key) if publish and found.verdict != "withhold" else []
 
     def face(console: show.Console) -> None:
         header, rows, sentence, left = found.face(0)
@@ -171,6 +181,8 @@ def run(
             console.print("No cluster changed since the last run.", style="dim")
         if entered:
             console.print(f"Entered into the ledger: {', '.join(entered)}", style="dim")
+        if publish and found.verdict == "withhold":
+            console.print("Nothing was entered into the ledger, as some tables must not be released.", style="dim")
         show.written(console, found.folder)
 
     show.deliver("plan", found, json, None, face)

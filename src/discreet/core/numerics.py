@@ -146,6 +146,17 @@ def index_ranges(begin: IntArray, end: IntArray) -> tuple[IntArray, IntArray]:
     return number, begin[number] + np.arange(number.size) - np.repeat(np.cumsum(count) - count, count)
 
 
+def each_once(numbers: IntArray, size: int) -> IntArray:
+    """Return numbers below a size in order, each once; of many, this is faster than sorting them.
+
+    >>> each_once(np.array([4, 1, 4]), 5).tolist()
+    [1, 4]
+    """
+    among = np.zeros(size, bool)
+    among[numbers] = True
+    return np.flatnonzero(among)
+
+
 def sorted_runs(*keys: IntArray) -> tuple[IntArray, IntArray]:
     """Return the order that sorts rows by their keys, the first key leading, and where in it each combination begins.
 

@@ -276,8 +276,8 @@ class Inside:
 
 
 JUDGED = (
-    "run a plan over the records, which tell who is where, or leave respondents aside knowingly (in the policy, "
-    'insiders = "none")'
+    "run a plan over the records, which tell who is where, or leave respondents aside knowingly (in a policy file of "
+    'your own, insiders = "none" above its first table)'
 )
 """What to do where respondents cannot be judged."""
 

@@ -240,7 +240,10 @@ def _found(task: Task, clock: Clock, progress: Progress | None, workers: int | N
     if found.verdict == "withhold" and found.protected is None and found.candidates:
         sentence, checks = _unprotected(found)
     elif found.verdict == "withhold":
-        notes = tuple(f"{one.title}: {one.text}" for one in found.candidates)
+        failed = "; ".join(text for passed, text in checks if not passed)
+        notes = tuple(
+            f"{one.title} was tried" if one.text == failed else f"{one.title}: {one.text}" for one in found.candidates
+        )
     elif release is not None and (risk := _risk_of_more(found, release, parts)) is not None:
         verdict, sentence = "withhold", f"Do not release it: {UNPUBLISHED}."
         checks = tuple((False, UNPUBLISHED) if k == risk else one for k, one in enumerate(checks))

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 
-from discreet.core.errors import DataError, RequestError
+from discreet.core.errors import DataError, RequestError, nearest, require
 from discreet.table.arrow_files import read_arrow
 from discreet.table.hierarchy import TOTAL
 from discreet.table.roles import FIGURES
@@ -42,6 +42,7 @@ def draft(source: str | Path, *, totals: Mapping[str, str] | None = None, folder
     if not file.exists():
         raise RequestError(f"{file} does not exist; name records, a list of tables, requested cells, or a folder")
     columns = {str(name): column for name, column in _columns(file).items()}
+    require(totals or {}, columns, "a total is given (total=, --total), but there is no column")
     lowered = {name.lower(): name for name in columns}
     if {"table_name", "indicator"} <= lowered.keys():
         return _from_list(file.name, columns)
@@ -71,6 +72,11 @@ def _numeric(column: Sequence[object]) -> bool:
     if len(numbers) < len(texts) or not texts:
         return False
     return any(not text.lstrip("-").isdecimal() for text in numbers) or len(set(numbers)) > MOST or _own(column)
+
+
+def _long(column: Sequence[object]) -> bool:
+    """Say whether amounts have more decimals than their sums keep, so that the same sum differs between tables."""
+    return any(re.search(r"[.,]\d{7}", str(one)) for one in column[:2000])
 
 
 def _own(column: Sequence[object]) -> bool:
@@ -138,7 +144,11 @@ def _total(name: str, column: Sequence[object], totals: Mapping[str, str]) -> st
     """Return the code of the total in a column of requested cells."""
     if name in totals:
         if totals[name] not in set(map(str, column)):
-            raise RequestError(f"{totals[name]!r}, said to be the total of {name}, is not in the template")
+            there = sorted(set(map(str, column)))
+            raise RequestError(
+                f"{totals[name]!r}, said to be the total of {name} (total=, --total), is not in that column; "
+                f"{nearest(totals[name], there)}"
+            )
         return totals[name]
     found = set(map(str, column))
     return next((code for code in TOTALS if code in found), None)
@@ -201,6 +211,8 @@ def _from_records(file: Path, columns: Mapping[str, Sequence[object]], place: st
     pairs: list[tuple[str, ...]] = [*combinations(finest, 2)] or [(finest[0],)]
     parts = [_head(f"drafted from {file.name}: every pair of dimensions; take out what is not published")]
     parts.append(f"[records]\nfiles = {_text(place)}\n" + (f"contributor = {_text(whose[0])}\n" if whose else ""))
+    if any(_long(rest[name]) for name in values):
+        parts[-1] += "decimals = 2 # amounts have many digits: rounded, their sums agree in all tables\n"
     if weights:
         parts[-1] += f"# weight = {_text(weights[0])} # if sums of weighted records are published\n"
     parts += [

@@ -10,6 +10,7 @@ from discreet.core.text import Face, Result, listed, many
 from discreet.programme.crossings import Cluster, Crossing, TableFamily
 from discreet.programme.finished import clusters_in
 from discreet.programme.plan_model import Programme
+from discreet.programme.record_columns import columns_held
 
 
 @dataclass(frozen=True, repr=False)
@@ -97,6 +98,8 @@ def explain_plan(plan: Programme, notes: Sequence[str] = ()) -> PlanExplanation:
     count    T1+T2             region × size       2
     """
     plan.refuse_faults()
+    if plan.records is not None:
+        columns_held(plan, plan.records)
     return PlanExplanation(plan, clusters_in(plan), tuple(notes))
 
 

@@ -99,6 +99,20 @@ def clusters_in(plan: Programme) -> tuple[Cluster, ...]:
     return tuple(one.cluster for one in finished_clusters(plan))
 
 
+def _refuse_other_totals(tables: Mapping[str, Tabulation]) -> None:
+    """Refuse tables of one variable that call the total of a dimension otherwise: one may be of a part only."""
+    first: dict[str, tuple[str, str]] = {}
+    for name, one in tables.items():
+        for axis in one.axes:
+            total, other = first.setdefault(axis.name, (axis.total, name))
+            if total != axis.total:
+                raise RequestError(
+                    f"the total of dimension {axis.name!r} is {total!r} in table {other!r} and {axis.total!r} in table "
+                    f"{name!r}; give both the same code if both are of everybody, or else put the table of a part into "
+                    "a plan of its own, with the same ledger"
+                )
+
+
 def finished_clusters(plan: Programme) -> list[FinishedCells]:
     """Read the tables of a plan, and put those of one variable together."""
     families: dict[str, dict[str, Tabulation]] = {}
@@ -118,6 +132,7 @@ def finished_clusters(plan: Programme) -> list[FinishedCells]:
         families.setdefault(variable, {})[table.name] = found
     made = []
     for variable, tables in families.items():
+        _refuse_other_totals(tables)
         crossings = [
             Crossing(name, variable, variable, "", dict.fromkeys(one.names, FINEST), {}) for name, one in tables.items()
         ]

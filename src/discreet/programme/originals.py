@@ -8,13 +8,14 @@ from functools import cached_property
 
 import numpy as np
 
-from discreet.core.errors import DataError, RequestError, nearest
+from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import IntArray
 from discreet.core.progress import Progress
 from discreet.programme.crossings import Cluster, Crossing, TableFamily
 from discreet.programme.plan_model import Programme, RecordsPart, as_list
 from discreet.programme.projections import cut_axis, of_response, part_axis, projected, subsets
-from discreet.programme.stacking import AMOUNT, INDICATOR, WHO, prepared, stacked
+from discreet.programme.record_columns import columns_held
+from discreet.programme.stacking import AMOUNT, INDICATOR, WHO, Contradiction, prepared, stacked
 from discreet.programme.unstated_equations import refuse_unstated_equations
 from discreet.programme.unstated_nesting import refuse_unstated
 from discreet.protect.base import Originals
@@ -23,7 +24,7 @@ from discreet.table.axis import Axis
 from discreet.table.hierarchy import Hierarchy, Prefixes
 from discreet.table.hierarchy_reader import read_hierarchy
 from discreet.table.tabulation import Tabulation
-from discreet.tabulation.sources import Source, columns_of, source_of
+from discreet.tabulation.sources import Source, source_of
 from discreet.tabulation.spec import KEYS, LARGEST_KEY, DimensionSpec, ResponseSpec, TableSpec
 from discreet.tabulation.tabulate import tabulate, tabulate_with_keys
 
@@ -142,28 +143,7 @@ class RecordsOfPlan:
             delimiter=said.delimiter,
             decimal=said.decimal,
         )
-        held = frozenset(columns_of(files[0], encoding=said.encoding, delimiter=said.delimiter))
-        found = cls(plan, said, source, held)
-        found._refuse_unknown()
-        return found
-
-    def _refuse_unknown(self) -> None:
-        """Refuse a plan that names columns which the records do not have."""
-        if not self.held:
-            return
-        for table in self.plan.tables:
-            ties = self.plan.indicators
-            parts = ties.tree(table.value).leaves if table.value and ties.tied(table.value) else (table.value,)
-            wanted = [(name, "value") for name in parts if name]
-            wanted += [(weight, "weight")] if (weight := self.plan.weight(table)) else []
-            dimensions = [*(self.plan.dimension(name)[0] for name in table.by), *table.where]
-            wanted += [(column, "by") for name in dimensions for column in self._dimension(name).columns]
-            for column, key in wanted:
-                if column not in self.held:
-                    raise RequestError(
-                        f"table {table.name!r}, {key}: the records have no column {column!r}; "
-                        f"{nearest(column, sorted(self.held))}"
-                    )
+        return cls(plan, said, source, columns_held(plan, said))
 
     def _dimension(self, name: str) -> DimensionSpec:
         """Return a dimension as an engine takes it."""
@@ -252,7 +232,10 @@ class RecordsOfPlan:
         spec = self.spec([cluster], [], top)
         if INDICATOR in spec.names:
             raise RequestError(f"dimension {INDICATOR!r}: equations need this name; give the dimension another name")
-        rows = stacked(self.keyed, spec, ties, cluster.variable, self.held, self.said.decimals)
+        try:
+            rows = stacked(self.keyed, spec, ties, cluster.variable, self.held, self.said.decimals)
+        except Contradiction as error:
+            raise DataError(self.plan.told([(("equations",), str(error))])) from None
         tree = ties.tree(cluster.variable)
         margins = tuple((*m, *extra) for m in spec.crossed for extra in ((), (INDICATOR,)))
         indicator = DimensionSpec(INDICATOR, hierarchies=(tree,), total=tree.total)
@@ -270,9 +253,16 @@ class RecordsOfPlan:
     def _tabulated(
         self, source: Source, spec: TableSpec, progress: Progress | None
     ) -> tuple[Tabulation, IntArray | None]:
-        if spec.key is not None:
-            return tabulate_with_keys(source, spec, progress=progress)
-        return tabulate(source, spec, engine=self.said.engine, progress=progress), None
+        try:
+            if spec.key is not None:
+                return tabulate_with_keys(source, spec, progress=progress)
+            return tabulate(source, spec, engine=self.said.engine, progress=progress), None
+        except DataError as error:
+            about = [name for name in self.plan.dimensions if str(error).startswith(f"dimension {name!r}: ")]
+            if not about:
+                raise
+            told = str(error).removeprefix(f"dimension {about[0]!r}: ")
+            raise DataError(self.plan.told([(("dimensions", about[0]), told)])) from None
 
     def _cells(self, clusters: Sequence[Cluster], whole: Tabulation, keys: IntArray | None) -> dict[str, ClusterCells]:
         """Return the cells of every cluster of a tabulation; those that cross the same are cut out of it once."""

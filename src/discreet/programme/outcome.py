@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from shutil import copyfile
 
-from discreet.core.errors import DiscreetError
+from discreet.core.errors import DiscreetError, RequestError
 from discreet.core.files import ScratchFolder, file_sha256, write_text, write_whole
 from discreet.core.json_types import Json
 from discreet.core.text import Face, Result, many
@@ -20,13 +21,26 @@ from discreet.programme.cluster_work import ClusterOutcome, TableOutcome
 from discreet.programme.labels import of_file, presentation
 from discreet.programme.means import means_beside, published_figures
 from discreet.programme.overview import header_of, overview_page
-from discreet.programme.plan_model import RECORD, Programme
-from discreet.table.presentation import FORMATS
+from discreet.programme.plan_model import ENDINGS, RECORD, Programme
 from discreet.table.release import Release
 
 REPORT = "report.html"
-ENDINGS = {**FORMATS, "flags": "-flags.csv", "sdmx-csv": "-sdmx.csv"}
-"""How the file of a table ends in each format, so no two have the same name."""
+
+
+def table_files(plan: Programme) -> list[str]:
+    """Return the names of the files of all tables in all formats, whether or not the plan asks for them."""
+    names = [f"{table.name}{ending}" for table in plan.tables for ending in ENDINGS.values()]
+    return names + [f"{cluster.name}.xlsx" for cluster in plan.clusters() if plan.output.workbook]
+
+
+def refuse_overwriting(plan: Programme, folder: Path, names: Iterable[str]) -> None:
+    """Refuse a folder in which a table would take the place of a file that the plan reads."""
+    read = {(found.st_dev, found.st_ino): file for file in plan.input_files() for found in [file.stat()]}
+    for there in (folder / name for name in names):
+        found = there.stat() if there.exists() else None
+        if found is not None and (file := read.get((found.st_dev, found.st_ino))) is not None:
+            told = f"a table would take the place of {file}, which the plan reads; name another folder (--output)"
+            raise RequestError(plan.told([(("output", "folder"), told)]))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -106,11 +120,14 @@ class ProgrammeOutcome(Result):
     def rows(self) -> list[list[str]]:
         """Return the tables as rows of text, the worst first, with how many statistics each has where some do."""
         beside = any(table.statistics for _, table in self.ranked())
-        return [
-            [table.name, cluster.name, cluster.verdict, cluster.method]
-            + [f"{count:,}" for count in (table.figures, table.sensitive, table.hidden, *[table.statistics][:beside])]
-            for cluster, table in self.ranked()
-        ]
+        found = []
+        for cluster, table in self.ranked():
+            row = [table.name, cluster.name, cluster.verdict, cluster.method]
+            # Nothing is published of a table that is withheld, so no figure of it is hidden either.
+            held = cluster.verdict == "withhold"
+            shown, hidden = ("–" if held else f"{count:,}" for count in (table.figures, table.hidden))
+            found.append([*row, shown, f"{table.sensitive:,}", hidden, *[f"{table.statistics:,}"][:beside]])
+        return found
 
     # --- files --------------------------------------------------------------------------------------------
 
@@ -142,7 +159,9 @@ class ProgrammeOutcome(Result):
                 style = of_file(said, release, form)
                 release.write(made / name, value=value, mark=self.plan.output.mark, trial=release.trial, style=style)
             # A file may have others beside it that say how it is read.
-            for path in sorted(made.iterdir()):
+            ready = sorted(made.iterdir())
+            refuse_overwriting(self.plan, self.folder, [path.name for path in ready])
+            for path in ready:
                 written[path.name] = file_sha256(path)
                 write_whole(self.folder / path.name, partial(copyfile, path))
         for name in self._before() - written.keys():
@@ -184,6 +203,9 @@ class ProgrammeOutcome(Result):
             clusters = tuple(ClusterOutcome.from_text(text) for text in record["kept"])
             if any(one.unfinished for one in clusters):
                 return None
+            # Whoever goes by the time of files, as Make does, sees that these are up to date.
+            for name in (*files, REPORT, RECORD):
+                os.utime(folder / name)
         except (OSError, ValueError, LookupError, TypeError, AttributeError, DiscreetError):
             # A record that is missing or damaged is not a reason to stop: everything is made again.
             return None

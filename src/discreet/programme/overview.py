@@ -20,6 +20,8 @@ body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(
 table { border-collapse: collapse; width: 100%; } caption { text-align: left; }
 th, td { padding: .25rem .75rem .25rem 0; border-bottom: 1px solid var(--faint); text-align: left; }
 svg text { fill: var(--ink); font: 13px system-ui, sans-serif; }
+.wide { overflow-x: auto; } .wide svg { min-width: 42rem; }
+ul { padding-left: 1.25rem; } li.checked { list-style: none; text-indent: -1.25rem; }
 """
 HEADER = ["table", "cluster", "verdict", "method", "figures", "sensitive", "hidden"]
 ROW, WIDE, LEFT = 26, 860, 300
@@ -39,17 +41,22 @@ def overview_page(
     plan: Programme, verdict: str, sentence: str, rows: Sequence[Sequence[str]], clusters: Sequence[ClusterOutcome]
 ) -> str:
     """Return the page of an outcome; it holds no figure that is not published, but counts of sensitive cells."""
+    picture = clusters_picture(clusters_in(plan), {one.name: one.verdict for one in clusters})
     parts = [
         f"<h1>{html.escape(plan.title)} {html.escape(plan.period)}</h1>",
         "<p><strong>For the office, not for publication:</strong> it says how many cells are sensitive.</p>",
         f'<p style="color:{COLOURS[verdict]}"><strong>{html.escape(sentence)}</strong></p>',
         "<h2>Tables, the worst first</h2>",
-        html_table(header_of(rows), rows, left=4),
+        f'<div class="wide" tabindex="0">{html_table(header_of(rows), rows, left=4)}</div>',
         "<h2>What is one problem</h2>",
-        clusters_picture(clusters_in(plan), {one.name: one.verdict for one in clusters}),
+        "<p>The tables of a cluster are protected together. Dots show what a table crosses, and lines join tables that "
+        "cross the same.</p>",
+        f'<div class="wide" tabindex="0">{picture}</div>',
     ]
     for one in clusters:
-        checks = "".join(f"<li>{'✓' if passed else '✗'} {html.escape(text)}</li>" for passed, text in one.checks)
+        checks = "".join(
+            f'<li class="checked">{"✓" if passed else "✗"} {html.escape(text)}</li>' for passed, text in one.checks
+        )
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in one.notes)
         parts.append(
             f'<h3 id="{html.escape(one.name, quote=True)}">{html.escape(one.name)}</h3>'
@@ -98,6 +105,8 @@ def clusters_picture(clusters: Sequence[Cluster], verdicts: Mapping[str, str] | 
                 f'<text x="16" y="{top + ROW * (k + 1)}">{told}<title>{html.escape(group.name)}</title></text>'
             )
         top += ROW * (len(cluster.groups) + 2)
+    # What separates clusters does not follow the last.
+    top -= ROW
     return (
         f'<svg viewBox="0 0 {WIDE} {top}" width="100%" role="img" aria-label="Clusters of tables and the dimensions '
         f'that they share" xmlns="http://www.w3.org/2000/svg">{"".join(shapes)}</svg>'

@@ -5,11 +5,11 @@ A plan is a TOML file or an object of :class:`Programme`; both are checked whole
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from discreet.core.errors import DiscreetError, RequestError, nearest, require
 from discreet.decide.measures_beside import RECORDS
@@ -17,9 +17,10 @@ from discreet.decide.policy import CheckedPart, Policy
 from discreet.decide.protections import make_method, parse_method
 from discreet.programme.crossings import FINEST, Cluster, Crossing, clusters_of
 from discreet.programme.indicators import Indicators
+from discreet.programme.plan_text import Fault, PlanText
 from discreet.rules import Threshold
 from discreet.table.hierarchy import TOTAL
-from discreet.table.presentation import Presentation
+from discreet.table.presentation import FORMATS, Presentation
 from discreet.table.published_statistics import computable
 from discreet.table.statistic import Statistic, statistics_of
 
@@ -27,8 +28,8 @@ Name = Annotated[str, Field(min_length=1)]
 Names = tuple[Name, ...]
 RECORD = "record.json"
 """The record of a run, in the folder that it writes."""
-Fault = tuple[tuple[str, ...], str]
-"""The path of a key, and what is wrong with it."""
+ENDINGS = {**FORMATS, "flags": "-flags.csv", "sdmx-csv": "-sdmx.csv"}
+"""How the file of a table ends in each format, so no two of one table have the same name."""
 
 
 class PlanPart(CheckedPart):
@@ -196,11 +197,21 @@ class Programme(PlanPart):
     previous: PreviousPart | None = None
     frozen: tuple[FrozenPart, ...] = ()
     folder: Path = Path(".")
+    _text: PlanText = PrivateAttr(default_factory=PlanText)
+
+    def read_from(self, text: PlanText) -> Programme:
+        """Return the plan; what is wrong with it is told with the lines of a text."""
+        self._text = text
+        return self
+
+    def told(self, faults: Iterable[Fault]) -> str:
+        """Return faults in words: file, line and key of each."""
+        return self._text.told(faults)
 
     def refuse_faults(self) -> None:
         """Refuse a plan whose parts contradict each other."""
         if found := list(self.faults()):
-            raise RequestError("; ".join(f"{'.'.join(path)}: {text}" for path, text in found))
+            raise RequestError(self.told(found))
 
     # --- what it says -------------------------------------------------------------------------------------
 
@@ -333,6 +344,17 @@ class Programme(PlanPart):
                     yield (*here, "where"), f"{name!r} is crossed too; name it in by or in where, not in both"
             for text in self._faults_of_statistics(table, dimensions):
                 yield (*here, "statistics"), text
+        yield from self._faults_of_files()
+
+    def _faults_of_files(self) -> Iterator[Fault]:
+        """Yield tables with a file that has the name of another table's, where upper and lower case are the same."""
+        files: dict[str, str] = {}
+        for number, name in enumerate(table.name for table in self.tables):
+            for ending in (ENDINGS[form] for form in self.output.formats):
+                other = files.setdefault(f"{name}{ending}".casefold(), name)
+                if other != name:
+                    told = f"the file {name}{ending} would take the place of that of table {other!r}; rename one"
+                    yield ("tables", str(number), "name"), told
 
     def _faults_of_statistics(self, table: TablePart, dimensions: list[str]) -> Iterator[str]:
         try:

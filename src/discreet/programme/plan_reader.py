@@ -13,7 +13,6 @@ from discreet.decide.policy_texts import faults_in, key_lines
 from discreet.programme.labels import read_labels
 from discreet.programme.plan_model import (
     DimensionPart,
-    Fault,
     FrozenPart,
     OutputPart,
     PreviousPart,
@@ -22,6 +21,7 @@ from discreet.programme.plan_model import (
     TablePart,
     as_list,
 )
+from discreet.programme.plan_text import Fault, PlanText
 from discreet.table.hierarchy_reader import read_hierarchy
 
 PARTS: dict[str, type[BaseModel]] = {
@@ -65,14 +65,9 @@ def plan_of(text: str, name: str = "the plan", folder: Path = Path(".")) -> Prog
         plan = Programme.model_validate({**data, "folder": folder})
     except ValidationError as error:
         raise RequestError(f"{name}: {faults_in(error, text, _keys(data))}") from None
-    lines = key_lines(text)
-
-    def told(fault: Fault) -> str:
-        line = next((lines[fault[0][:n]] for n in range(len(fault[0]), 0, -1) if fault[0][:n] in lines), 0)
-        return f"line {line}, {'.'.join(fault[0])}: {fault[1]}" if line else f"{'.'.join(fault[0])}: {fault[1]}"
-
-    if found := [told(fault) for fault in (*plan.faults(), *missing(plan))]:
-        raise RequestError(f"{name}: {'; '.join(found)}")
+    plan = plan.read_from(PlanText(name, key_lines(text)))
+    if found := [*plan.faults(), *missing(plan)]:
+        raise RequestError(plan.told(found))
     return plan
 
 
@@ -115,6 +110,9 @@ def missing(plan: Programme) -> list[Fault]:
                 read_labels(plan.place(said.labels))
             except DiscreetError as error:
                 found.append((("dimensions", name, "labels"), str(error)))
+    if plan.ledger is not None and not plan.place(plan.ledger).parent.is_dir():
+        at = plan.place(plan.ledger).parent
+        found.append((("ledger",), f"{at} is not a folder; make it first, or name another ledger"))
     if plan.previous is not None and not plan.place(plan.previous.folder).is_dir():
         found.append((("previous", "folder"), _absent(plan.place(plan.previous.folder))))
     return found

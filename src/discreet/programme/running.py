@@ -44,7 +44,7 @@ from discreet.programme.cluster_work import SEARCH, ClusterOutcome, Task, work_o
 from discreet.programme.finished import finished_clusters
 from discreet.programme.means import with_means
 from discreet.programme.originals import RecordsOfPlan
-from discreet.programme.outcome import ProgrammeOutcome
+from discreet.programme.outcome import ProgrammeOutcome, refuse_overwriting, table_files
 from discreet.programme.periods import Before, Steady, outcomes_in, plan_in, refuse_unkept
 from discreet.programme.plan_model import Programme
 
@@ -82,6 +82,7 @@ def run_plan(plan: Programme, options: RunOptions | None = None) -> ProgrammeOut
     plan.refuse_faults()
     policy = Policy.load(plan.place(plan.policy) if plan.policy.endswith(".toml") else plan.policy)
     folder = how.folder or plan.written
+    refuse_overwriting(plan, folder, table_files(plan))
     inputs = digest(_inputs(plan, policy, how))
     if (before := ProgrammeOutcome.unchanged(plan, folder, inputs)) is not None:
         return before
@@ -295,11 +296,18 @@ def entry_of(plan: Programme, one: ClusterOutcome) -> Described:
     }
 
 
+def refuse_without_ledger(plan: Programme) -> None:
+    """Refuse to publish what no ledger would list."""
+    if plan.ledger is None:
+        told = 'the plan names none; add ledger = "office.sqlite" to enter what is published'
+        raise RequestError(plan.told([(("ledger",), told)]))
+
+
 def publish_outcome(found: ProgrammeOutcome, key: Path | None = None) -> list[str]:
     """Enter what may be published into the ledger of the plan; return the titles."""
     plan = found.plan
-    if plan.ledger is None:
-        raise RequestError('ledger: the plan names none; add ledger = "office.sqlite" to enter what is published')
+    refuse_without_ledger(plan)
+    assert plan.ledger is not None
     if found.verdict == "withhold":
         raise RequestError("some tables are withheld; nothing was entered. Correct the plan, and run it again")
     titles = []

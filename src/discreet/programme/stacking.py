@@ -26,6 +26,10 @@ NEAR = 1e-9
 """The largest relative error of a sum: the last digits of floating-point numbers."""
 
 
+class Contradiction(DataError):
+    """Records contradict an equation of the plan."""
+
+
 def stacked(
     source: Source,
     spec: TableSpec,
@@ -115,7 +119,7 @@ def refuse_contradiction_of(rows: Input, ties: Indicators, root: str, held: froz
         if found[0]:
             first = rows.connection.execute(f"SELECT {whole}, {parts} FROM src WHERE {apart} LIMIT 1").fetchall()[0]
             more = f" ({found[0]:,} records are like it)" if found[0] > 1 else ""
-            raise DataError(
+            raise Contradiction(
                 f"{rows.place(apart)}: {one.whole} is {first[0]:,.10g}, but {' + '.join(one.parts)} is "
                 f"{first[1]:,.10g}{more}; correct the records, or take {one.text!r} out of the equations of the plan"
             )

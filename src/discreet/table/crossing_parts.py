@@ -17,7 +17,7 @@ from discreet.table.axis import Axis
 from discreet.table.equations import Equations
 from discreet.table.grid import Grid
 from discreet.table.space import AdditiveAxis, Space
-from discreet.table.stakes import Stakes, said, together
+from discreet.table.stakes import Stakes, all_said, together
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Respondents
 
@@ -258,5 +258,5 @@ def crossing_parts(
     place, unit, amount = (np.concatenate(column) for column in zip(*found, strict=True))
     order = np.lexsort((place, unit))
     units, number = np.unique(unit[order], return_inverse=True)
-    names = tuple(said(where.names[i]) for i in units.tolist())
+    names = all_said([where.names[i] for i in units.tolist()])
     return Stakes(names, number, at[place[order]], amount[order], np.ones(order.size, np.int64)), floor

@@ -47,18 +47,27 @@ def at_least(
         whole, common = whole[kept], common[kept]
     parts = Rows.gathered(inside, above, np.ones(above.size, np.int64), (size, whole.size))
     # How much more than everybody each attacker knows, by attacker and cell.
-    asked = who * size + at
+    asked, many = who * size + at, int(who.max()) + 1
     key, more = _largest(asked, low - floor[at])
+    done = [(key[:0], more[:0])]
     while key.size:
-        table = Rows.gathered(key // size, key % size, more, (int(who.max()) + 1, size))
+        table = Rows.gathered(key // size, key % size, more, (many, size))
         sums = table.times(parts, whole.size)
         found = np.concatenate([key, sums.of * size + whole[sums.columns]])
         before = key, more
         key, more = _largest(found, np.concatenate([more, sums.values + common[sums.columns]]))
-        if np.array_equal(before[0], key) and np.array_equal(before[1], more):
-            place = locate(key, asked)
-            return np.where(place >= 0, floor[at] + more[place], np.maximum(low, floor[at]))
-    return np.maximum(low, floor[at])
+        # What one attacker knows does not depend on others: those who have learnt nothing new are done.
+        place, learning = locate(before[0], key), np.zeros(many, bool)
+        learning[key[(place < 0) | (before[1][place] != more)] // size] = True
+        still = learning[key // size]
+        done.append((key[~still], more[~still]))
+        key, more = key[still], more[still]
+    key, more = (np.concatenate(column) for column in zip(*done, strict=True))
+    if not key.size:
+        return np.maximum(low, floor[at])
+    order = np.argsort(key)
+    place = locate(key[order], asked)
+    return np.where(place >= 0, floor[at] + more[order][place], np.maximum(low, floor[at]))
 
 
 def _largest(key: IntArray, amount: IntArray) -> tuple[IntArray, IntArray]:

@@ -325,7 +325,8 @@ def _parents_from_columns(rows: Iterable[Sequence[object]], total: str) -> dict[
             if parent_of.setdefault(code, above) != above:
                 raise DataError(
                     f"code {code!r} has two parents, {parent_of[code]!r} and {above!r}; nested columns need codes "
-                    "that lie in one parent only"
+                    "that lie in one parent only: name the coarsest column first, or give the codes of each parent "
+                    "names of their own"
                 )
             above = code
     _refuse_cycle(parent_of, total)

@@ -14,6 +14,8 @@ from discreet.table.tabulation import Tabulation
 from discreet.table.units import Respondents
 
 NOTHING = np.zeros(0, np.int64)
+CALLED = ("holding ", "respondent of ")
+"""How names begin that say by themselves what kind of attacker it is."""
 ONE_CELL = "respondents are not named and are taken to be in one cell each"
 """The message if a tabulation does not name its respondents."""
 
@@ -184,7 +186,7 @@ def joint_stakes(
     once = order[start]
     every = first.names if shared and first is not None else list(index)
     units, place_of = np.unique(unit[once], return_inverse=True)
-    return Stakes(tuple(said(every[i]) for i in units.tolist()), place_of, at[once], amount, others)
+    return Stakes(all_said([every[i] for i in units.tolist()]), place_of, at[once], amount, others)
 
 
 def idle(tabulation: Tabulation, nothing: BoolArray) -> IntArray:
@@ -210,9 +212,13 @@ def idle(tabulation: Tabulation, nothing: BoolArray) -> IntArray:
     return found
 
 
-def said(name: str) -> str:
-    """Return what an attacker is called."""
-    return name if name.startswith(("holding ", "respondent of ")) else f"respondent {name}"
+def all_said(names: Sequence[str]) -> tuple[str, ...]:
+    """Return what attackers are called; there may be hundreds of thousands.
+
+    >>> all_said(["7", "holding 3"])
+    ('respondent 7', 'holding 3')
+    """
+    return tuple([name if name.startswith(CALLED) else f"respondent {name}" for name in names])
 
 
 def recognised(tabulation: Tabulation, response: str | None) -> Respondents:

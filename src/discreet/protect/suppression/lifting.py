@@ -18,7 +18,7 @@ import numpy as np
 from discreet.core.clock import Clock
 from discreet.core.errors import LateError, LimitError
 from discreet.core.highs import Program
-from discreet.core.numerics import BoolArray, FloatArray, IntArray, index_ranges
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, each_once, index_ranges
 from discreet.core.progress import Progress
 from discreet.core.sparse import Rows
 from discreet.protect.suppression.circuits import FOUND
@@ -287,19 +287,27 @@ class Lift:
 
     def _region(self, moved: IntArray, wide: bool) -> IntArray:
         """Return crossings to move along with some classes: those that are parts of them, or others in sums too."""
-        found = below = self._beside(moved)
+        below = self._beside(moved)
+        among = np.zeros(self.problem.size, bool)
+        among[below] = True
         while below.size:
-            below = np.setdiff1d(self._beside(below, parts=True), found)
-            found = np.union1d(found, below)
-        return np.union1d(found, self._beside(found)) if wide else found
+            below = self._beside(below, parts=True)
+            below = below[~among[below]]
+            among[below] = True
+        found = np.flatnonzero(among)
+        if wide:
+            among[self._beside(found)] = True
+            found = np.flatnonzero(among)
+        return found
 
     def _beside(self, classes: IntArray, *, parts: bool = False) -> IntArray:
         """Return the crossings in the sums of some classes, or only those that are ``parts`` of them."""
         on = self.problem.on
         _, entry = index_ranges(on.begins[classes], on.begins[classes + 1])
-        rows = np.unique(on.rows[entry[on.weights[entry] > 0]] if parts else on.rows[entry])
+        inside = entry[on.weights[entry] > 0] if parts else entry
+        rows = each_once(on.rows[inside], on.starts.size - 1)
         _, entry = index_ranges(on.starts[rows], on.starts[rows + 1])
-        found = np.unique(on.columns[entry])
+        found = each_once(on.columns[entry], self.problem.size)
         return found[self.problem.free[found]]
 
     def _solved(
