@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import hashlib
 import os
 import tempfile
@@ -30,12 +31,21 @@ WATCHING.append(lambda done, total, label: None)
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Have one process look for tests at a time: the others then load what it has compiled."""
+    """Have one process look for tests at a time: the others then load what it has compiled.
+
+    What is loaded stays to the end. Looking through it for garbage took a sixteenth of the time of all tests.
+    """
     turn = Path(__file__).parent / "__pycache__" / "collecting"
     turn.parent.mkdir(exist_ok=True)
     with turn.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return (yield)
+        gc.disable()
+        try:
+            return (yield)
+        finally:
+            gc.collect()
+            gc.freeze()
+            gc.enable()
 
 
 def pytest_sessionfinish() -> None:
