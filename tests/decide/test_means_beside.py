@@ -246,7 +246,7 @@ def test_definitions_that_would_say_more_are_refused(tmp_path: Path) -> None:
 def test_measures_of_other_cells_or_units_are_refused() -> None:
     sums = Figures.from_array([30, 20, 50], {"sex": ["m", "f", "Total"]}, figure="turnover")
     for other, told in (
-        (Figures.from_array([3, 5], {"sex": ["m", "Total"]}, measure="records"), "told of other cells"),
+        (Figures.from_array([3, 5], {"sex": ["m", "Total"]}, measure="records"), "published for other cells"),
         (Figures.from_array([30, 20, 50], {"sex": ["m", "f", "Total"]}, measure="records", decimals=1), "smaller unit"),
     ):
         with pytest.raises(RequestError, match=told):

@@ -51,4 +51,4 @@ def test_draws_that_an_assessment_withholds_are_told() -> None:
     found = dc.compare(datasets.load("cholesterol"), listed("default"), draws=20, seed=4)
     assert found.recommended is not None
     assert found.points[found.recommended].point.title == "random-rounding, base 3, additive"
-    assert "7 of 10 draws of it do once readers know why it was taken" in found.sentence
+    assert "7 of 10 of its draws meet it once readers know why it was taken" in found.sentence

@@ -15,8 +15,9 @@ from discreet.table.release_reader import read_release
 
 RATE = {"rate": "percentage, over=outcome, decimals=0"}
 POLICY = Policy.model_validate(
-    {"rules": {"threshold": 5, "group_disclosure": 0}, "protections": [{"name": "suppress"}], "as_is": "if safe"}
+    {"rules": {"threshold": 5, "group_disclosure": None}, "protections": [{"name": "suppress"}], "as_is": "if safe"}
 )
+LINES = POLICY.model_copy(update={"rules": POLICY.rules.model_copy(update={"group_disclosure": 0})})
 TODAY = {"value": "n", "marks": ["x=1..4"], "statistics": {"rate": "percentage, of=passed, per=n"}}
 
 
@@ -67,3 +68,12 @@ def test_schools_released_in_one_run_give_no_number_away(seeds: range, least: in
     today = exact_today(seeds, tmp_path)
     print(f"{hidden:,} hidden, {exact} exact; {rates:,} rates; today {today:,} exact")
     assert today >= least
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_schools_in_which_a_group_is_seen_to_have_all_passed_are_withheld(seed: int) -> None:
+    """Every group of a year has pupils, and suppression prints zeros: where nobody failed, everybody passed."""
+    table = school(np.random.default_rng(seed))
+    seen = bool((table.to_array() == 0).any())
+    found = assess(table, LINES, statistics=RATE, seed=seed, trial=True)
+    assert found.verdict == ("withhold" if seen else "protect")

@@ -19,7 +19,7 @@ from discreet.programme.running import RunOptions, run_plan
 from discreet.table.release_reader import read_release
 
 RATE = "rate=percentage, over=outcome, decimals=0"
-POLICY = '[rules]\nthreshold = 5\ngroup_disclosure = 0\n[[protections]]\nname = "suppress"\n'
+POLICY = '[rules]\nthreshold = 5\ngroup_disclosure = "none"\n[[protections]]\nname = "suppress"\n'
 SEED = 2**127 + 1
 
 

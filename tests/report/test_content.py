@@ -250,7 +250,7 @@ def test_shares_on_a_page_have_one_denominator() -> None:
 def test_a_shared_proof_is_stated_once() -> None:
     rows, proofs = stated_once(listed(details_of(internal(examples.religion())), True))
     assert len(rows) == 21
-    assert proofs == ["Published in random-rounding, rounded at random to base 3"]
+    assert proofs == ["Published, rounded at random to base 3"]
     assert {(row["shared"], tuple(row["proof"])) for row in rows} == {(1, ())}
     page = html_report(internal(examples.religion()))
     table = page[page.index('id="cells"') : page.index('id="slices"')]
