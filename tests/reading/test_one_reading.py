@@ -520,3 +520,23 @@ def test_a_tab_file_of_a_release_is_read_in_python_too(tmp_path: Path) -> None:
     assert dc.audit(dc.read_release(tmp_path / "r.tab")).verdict == dc.audit(tmp_path / "r.tab").verdict
     with pytest.raises(dc.RequestError, match="leave it out"):
         dc.read_release(tmp_path / "r.tab", total="All")
+
+
+@pytest.mark.parametrize(
+    ("asked", "misspelt", "meant"),
+    [
+        (lambda **given: dc.risk(TABLE, **given), "formm", "form"),
+        (lambda **given: dc.assess(TABLE, **given), "drawz", "draws"),
+        (lambda **given: dc.compare(TABLE, **given), "drawz", "draws"),
+        (lambda **given: dc.compare(TABLE, **given), "time_limits", "time_limit"),
+        (lambda **given: dc.estimate(TABLE, 1000, **given), "drawz", "draws"),
+        (lambda **given: dc.population_uniques(TABLE, 1000, **given), "prior", "priors"),
+        (lambda **given: dc.sensitivity(TABLE, "threshold=3", **given), "combined", "combine"),
+        (lambda **given: dc.information_loss(TABLE, TABLE, **given), "delimeter", "delimiter"),
+    ],
+)
+def test_a_misspelt_argument_is_told_from_a_function_s_own(
+    asked: Callable[..., Any], misspelt: str, meant: str
+) -> None:
+    with pytest.raises(dc.RequestError, match=f"there is no argument '{misspelt}'; did you mean '{meant}'"):
+        asked(**{misspelt: 3})

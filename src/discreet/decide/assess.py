@@ -46,10 +46,6 @@ PATIENCE = Effort(time_limit=EACH)
 """Seconds for a search or an audit by default: a minute, about as long as people wait."""
 
 
-OWN = ("policy", "protection", "population", "name", "seed", "trial", "draws", *WorkOptions.__annotations__)
-"""What :func:`assess` takes beside how a file is read."""
-
-
 def assess(
     original: object,
     policy: str | Policy = "default",
@@ -119,7 +115,9 @@ def assess(
         protection.refuse_trial("judged for publication")
     chosen = release_seed(seed, trial=trial)
     effort, reading = PATIENCE.among(options, WorkOptions)
-    source = open_original(original, Reading.of({"top": asked.top, **reading}, OWN), name=name).with_files(others)
+    source = open_original(
+        original, Reading.of({"top": asked.top, **reading}, assess, WorkOptions), name=name
+    ).with_files(others)
     said = {name: one.to_dict() for name, one in wanted.items()}
     # Sums of columns are integers of NumPy, which records cannot hold.
     size = int(population) if isinstance(population, np.integer) else population

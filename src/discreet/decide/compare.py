@@ -289,7 +289,7 @@ def compare(
     rules = Policy.load(policy)
     wanted = {key: one.to_dict() for key, one in definitions_of(options.pop("statistics", None)).items()}
     effort, reading = Effort(time_limit=EACH).among(options, WorkOptions)
-    source = open_original(original, Reading.of({"top": rules.top, **reading}), name=name)
+    source = open_original(original, Reading.of({"top": rules.top, **reading}, compare, WorkOptions), name=name)
     points = with_alternatives(grid_of(grid, rules, Subject.opened(source).magnitudes), wanted)
     plan = ComparisonPlan(draws, audits, drawn_seed() if seed is None else seed, effort.time_limit, wanted)
     return compare_points(source, rules, points, plan, resume=resume, workers=effort.workers, progress=effort.progress)

@@ -194,7 +194,7 @@ def expected_risk(
     check_form(form)
     _check_method(method)
     effort, reading = Effort().among(options, DrawOptions)
-    table = open_original(table, Reading.of(reading)).table()
+    table = open_original(table, Reading.of(reading, expected_risk, DrawOptions)).table()
     check_measurable(table)
     method.check(table)
     if aggregate not in ("measure", "transition"):

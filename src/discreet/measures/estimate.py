@@ -162,7 +162,7 @@ def estimate(
     check_form(form)
     effort, reading = Effort().among(options, DrawOptions)
     draws, seed = effort.draws, effort.seed
-    sample = open_original(sample, Reading.of(reading), released=True).table()
+    sample = open_original(sample, Reading.of(reading, estimate, DrawOptions), released=True).table()
     check_measurable(sample, "sample table")
     if draws < 2:
         raise RequestError(f"draws is {draws}; a Monte Carlo error needs 2 or more")

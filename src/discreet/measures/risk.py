@@ -71,7 +71,7 @@ def risk(
     """
     w = check_weights(weights)
     check_form(form)
-    how = Reading.of(reading)
+    how = Reading.of(reading, risk)
     table = open_original(table, how).table()
     published: Table | Release | None
     if released is None or isinstance(released, Table | Release):

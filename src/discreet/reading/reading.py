@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypedDict
@@ -126,13 +127,17 @@ class Reading:
     response: str | None = None
 
     @classmethod
-    def of(cls, given: Mapping[str, Any], own: Sequence[str] = ()) -> Reading:
-        """Return how to read, from named options; None means not given. A misspelt name may be one of ``own`` instead.
+    def of(cls, given: Mapping[str, Any], *own: Callable[..., object]) -> Reading:
+        """Return how to read, from named options; None means not given.
+
+        A misspelt name may be an argument of ``own`` instead: the function that was called, and classes of options.
 
         >>> Reading.of({"by": ["area"], "value": None}).said()
         {'by': ['area']}
         """
-        require(given, [*own, *(item.name for item in fields(cls))], "there is no argument")
+        known = [item.name for item in fields(cls)]
+        if not given.keys() <= set(known):
+            require(given, [*(name for one in own for name in _arguments(one)), *known], "there is no argument")
         return cls(**{name: value for name, value in given.items() if value is not None or name == "total"})
 
     @classmethod
@@ -191,3 +196,10 @@ class Reading:
         if isinstance(self.impossible, str | Path):
             found["impossible"] = Path(self.impossible)
         return found
+
+
+def _arguments(own: Callable[..., object]) -> list[str]:
+    """Return the names of a function's arguments, or of a class's options."""
+    if isinstance(own, type):
+        return list(own.__annotations__)
+    return [name for name, one in inspect.signature(own).parameters.items() if one.kind is not one.VAR_KEYWORD]

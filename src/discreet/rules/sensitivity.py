@@ -195,7 +195,7 @@ def sensitivity(
         raise RequestError("no rule is given; name at least one, for example the p% rule")
     if combine not in ("any", "all"):
         raise RequestError(f"combine is {combine!r}; give 'any' or 'all'")
-    opened = open_original(tabulation, Reading.of({**reading, "response": response}))
+    opened = open_original(tabulation, Reading.of({**reading, "response": response}, sensitivity))
     cells, response = opened.tabulation(), opened.response
     judges: list[Rule] = [CustomRule(rule) if callable(rule) else rule for rule in listed]
     seen: dict[tuple[LevelName, bool], CellFigures] = {}

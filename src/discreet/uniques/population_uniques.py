@@ -269,7 +269,7 @@ def population_uniques(
     b, c = options.pop("b", 1.0), options.pop("c", 1.0)
     effort, reading = Effort(draws=2000).among(options, DrawOptions)
     draws, seed = effort.draws, effort.seed
-    sample = open_sample(sample, Reading.of(reading))
+    sample = open_sample(sample, Reading.of(reading, population_uniques, DrawOptions))
     table = sample.table if isinstance(sample, Records) else sample
     known: dict[str, PriorView] = {}
     whole = Sample.from_table(table, population)

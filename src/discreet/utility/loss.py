@@ -212,7 +212,7 @@ def information_loss(table: object, released: object, **reading: object) -> Info
     >>> round(information_loss(F, G).utility, 6)
     0.829681
     """
-    how = Reading.of(reading)
+    how = Reading.of(reading, information_loss)
     original, made = open_original(table, how).table(), open_released(released, how)
     if original.total == 0:
         raise DataError("the original counts nobody (every cell is 0); there is nothing to lose")
