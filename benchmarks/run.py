@@ -32,13 +32,13 @@ class Part(NamedTuple):
 
 
 PARTS = {
-    "start": Part(40),
+    "start": Part(100),
     "replay": Part(50),
-    "tables": Part(30),
-    "uniques": Part(30),
+    "tables": Part(10),
+    "uniques": Part(25),
     "tabulation": Part(80),
     "tabulation:spark": Part(80),
-    "audit": Part(45, SEEDS),
+    "audit": Part(30, SEEDS),
     "audit:larger": Part(100),
     "percentages": Part(20),
     "rounding": Part(40, SEEDS),
