@@ -20,6 +20,9 @@ from discreet.decide.policy import Policy
 from discreet.decide.policy_texts import profiles
 from discreet.decide.verdict import RANK
 from discreet.protect import METHODS
+from discreet.table.figures import Figures
+from discreet.table.kinds import Kind
+from discreet.table.release import Release
 from discreet.table.tabulation import Tabulation
 
 CENSUS = ("country_of_birth", "mode_of_travel", "sex", "religion")
@@ -400,6 +403,58 @@ def test_a_line_that_readers_see_to_have_all_its_people_in_one_cell_is_not_safe(
     both = np.stack([sexes // 2, sexes - sexes // 2], axis=2)
     found = dc.assess(dc.Table.from_array(both, ages), asked, protection=protection, seed=1, trial=True)
     assert [one.passed for one in found.checks if one.name == "lines"] == [not seen]
+
+
+LINES = '[rules]\nthreshold = {}\ngroup_disclosure = {}\n[[protections]]\nname = "suppress"\n'
+
+
+def test_merging_that_brings_all_people_of_a_line_into_one_cell_is_not_safe(tmp_path: Path) -> None:
+    """Nobody of area n has job a: where b and c are merged, everybody there is in one published cell."""
+    (tmp_path / "own.toml").write_text(LINES.format(3, 0))
+    table = dc.Table.from_array([[0, 5, 4], [20, 11, 4], [9, 30, 6]], {"area": list("nsw"), "job": list("abc")})
+    whole, file = tmp_path / "whole.csv", tmp_path / "merged.csv"
+    table.write(whole)
+    for group, seen in ((["b", "c"], True), (["a", "c"], False)):
+        dc.protect.redesign(table, merge={"job": {"both": group}}).write(file)
+        found = run("assess", whole, "--policy", tmp_path / "own.toml", "--released", file)
+        assert (found.code == 1) == seen, found.out
+        told = "readers see that area=n, job=both, as published, holds everybody in its line"
+        assert (told in " ".join(found.out.split())) == seen
+
+
+@pytest.mark.parametrize(("coalition", "alone", "verdict", "told"), [
+    (0, False, "release", "no row, column or other line of the table has everybody in one cell"),
+    (0, True, "withhold", "readers see that area=n, job=b, as published, holds everybody in its line"),
+    (1, False, "withhold", "was not judged: weighted figures do not say how many people few are"),
+])  # fmt: skip
+def test_lines_of_weighted_counts_are_judged_or_said_not_to_be(
+    tmp_path: Path, coalition: int, alone: bool, verdict: str, told: str
+) -> None:
+    (tmp_path / "own.toml").write_text(LINES.format(3, coalition))
+    counts = {"na": 0, "nb": 5, "nc": 0 if alone else 4, "sa": 20, "sb": 11, "sc": 4, "wa": 9, "wb": 30, "wc": 6}
+    rows = [f"{cell[0]},{cell[1]},{1.5 + i % 2}" for cell, count in counts.items() for i in range(count)]
+    (tmp_path / "people.csv").write_text("\n".join(["area,job,w", *rows]) + "\n")
+    found = dc.assess(
+        tmp_path / "people.csv", by=["area", "job"], weight="w", policy=str(tmp_path / "own.toml"), seed=1, trial=True
+    )
+    assert found.verdict == verdict
+    (line,) = (one for one in found.checks if one.name == "lines")
+    assert told in line.text
+
+
+def test_a_line_is_full_where_all_others_together_are_few(tmp_path: Path) -> None:
+    """Of b and c in area n, either may be 1; both are 1 together at most, so all there but one are in a."""
+    (tmp_path / "own.toml").write_text(f'insiders = "none"\n{LINES.format(1, 1)}')
+    labels = {"area": list("nswx"), "job": list("abc")}
+    dc.Table.from_array([[7, 1, 0], [3, 0, 0], [9, 8, 7], [9, 8, 7]], labels).write(tmp_path / "whole.csv")
+    rows = [[None, None, None, 8], [None, None, None, 3], [9, 8, 7, 24], [9, 8, 7, 24], [28, None, None, 59]]
+    full = {name: [*found, "Total"] for name, found in labels.items()}
+    shown = Figures.from_array(rows, full, mark=Kind("suppressed", least=0))
+    Release(None, "suppress", figures=(shown,)).write(tmp_path / "shown.csv")
+    asked = ("--policy", tmp_path / "own.toml", "--released", tmp_path / "shown.csv")
+    found = " ".join(run("assess", tmp_path / "whole.csv", *asked).out.split())
+    assert "WITHHOLD" in found
+    assert "2 cells each hold all but at most 1 people in a line; 2 of 2 are known exactly, or seen to do so" in found
 
 
 def test_lines_with_everybody_in_one_cell_are_looked_for_by_default_and_told_of_otherwise() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,10 @@ from tests.lengths import seeds
 from tests.plain import data_of
 
 import discreet as dc
-from discreet.auditing.full_lines import full_lines
 from discreet.core.errors import RequestError
 from discreet.decide.ledger import Ledger, crossing, given_away, release_check, revision
 from discreet.decide.ledger.entry import sheets_of
 from discreet.decide.ledger.populations import apart
-from discreet.table.equations import equations_of
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.kinds import Kind
@@ -177,27 +174,14 @@ def test_lines_with_everybody_in_one_cell_over_several_releases(ledger: Ledger) 
     assert set(line.releases) == {"Totals", "Well"}
 
 
-@pytest.mark.parametrize("seed", range(40))
-def test_full_lines_are_those_that_every_line_shows(seed: int) -> None:
-    """The slow twin: every line of a small table, with ranges, looked at cell by cell."""
-    draw = np.random.default_rng(seed)
-    table = draw.integers(0, 3, (3, 3))
-    coalition = int(draw.integers(0, 3))
-    equations = equations_of(Figures.from_array(table, {"r": list("abc"), "c": list("uvw")}))
-    lower = np.maximum(equations.lower - draw.integers(0, 2, equations.lower.size), 0)
-    upper = equations.upper + draw.integers(0, 2, equations.upper.size)
-    expected = set()
-    for r, c in itertools.product([*"abc", None], [*"uvw", None]):
-        for along, labels in (("r", "abc"), ("c", "uvw")):
-            fixed = {name: label for name, label in (("r", r), ("c", c)) if label}
-            if along in fixed:
-                continue
-            line = [equations.find({**fixed, along: label}) for label in labels]
-            for cell in line:
-                outside = sum(int(upper[i]) for i in line if i != cell)
-                if lower[cell] > 0 and outside <= coalition:
-                    expected.add((equations.find(fixed), cell))
-    assert {(one.whole, one.cell) for one in full_lines(equations, lower, upper, coalition)} == expected
+def test_a_line_is_full_where_all_others_together_are_few(tmp_path: Path, ledger: Ledger) -> None:
+    """Of b and c in area n, either may be 1; both are 1 together at most, so all there but one are in a."""
+    (tmp_path / "one.toml").write_text("[rules]\nthreshold = 1\ngroup_disclosure = 1\n")
+    rows = [[None, None, None, 8], [None, None, None, 3], [9, 8, 7, 24], [9, 8, 7, 24], [28, None, None, 59]]
+    jobs = {"area": [*"nswx", "Total"], "job": [*"abc", "Total"]}
+    table = shown(rows, jobs, mark=Kind("suppressed", least=0))
+    reasons = [one.reason for one in ledger.check(table, title="Jobs", policy=str(tmp_path / "one.toml")).new]
+    assert "all but at most 1 people of area=n is in it (group disclosure)" in reasons
 
 
 # --- releases that may describe the same values -------------------------------------------------------------------

@@ -12,6 +12,7 @@ from discreet.auditing.full_lines import lines_told
 from discreet.auditing.levels import located
 from discreet.auditing.limits import Limits
 from discreet.auditing.terms import PROOFS
+from discreet.core.clock import Clock
 from discreet.core.effort import Effort
 from discreet.core.numerics import BoolArray
 from discreet.decide.choice import ASKED, Choice, Outsider
@@ -34,6 +35,19 @@ MANY = 20_000
 
 
 @dataclass(frozen=True, eq=False)
+class Lines:
+    """The lines of which readers can tell that all people, or all but a few, are in one cell.
+
+    ``cells`` says which sensitive cells these are; ``others`` names such cells that are not sensitive in the original,
+    as those of merged categories, and ``unfinished`` says how many lines could not be judged in time.
+    """
+
+    cells: BoolArray
+    others: tuple[str, ...]
+    unfinished: int
+
+
+@dataclass(frozen=True, eq=False)
 class Evidence:
     """All that was found about one release.
 
@@ -41,7 +55,7 @@ class Evidence:
     ``reader`` says against whom intervals hold, a key of :data:`~discreet.decide.verdict.READERS`. ``exact`` is the
     share of the release's figures that are published exactly or can be worked out. ``statistics`` says how much it
     keeps of the statistics wanted beside it, and ``objections`` what the audit finds wrong with the published ones.
-    ``lines`` says of which sensitive cells readers can tell that they hold all people of a line, or all but a few.
+    ``lines`` are those of which readers can tell that all people, or all but a few, are in one cell.
     """
 
     release: Release
@@ -56,7 +70,7 @@ class Evidence:
     exact: float
     statistics: tuple[StatisticLoss, ...] = ()
     objections: tuple[str, ...] = ()
-    lines: BoolArray | None = None
+    lines: Lines | None = None
 
 
 def gather(
@@ -119,18 +133,22 @@ def gather(
         min(exact, 1.0),
         kept,
         unsafe_beside(audited),
-        _lines(case, audited),
+        _lines(case, audited, effort),
     )
 
 
-def _lines(case: Case, audited: Audit) -> BoolArray | None:
-    """Say of which sensitive cells readers can tell that they hold all people of a line; None where nobody asks."""
-    full, coalition = case.full_lines, case.policy.rules.group_disclosure
-    if full is None or coalition is None or case.found is None:
+def _lines(case: Case, audited: Audit, effort: Effort) -> Lines | None:
+    """Find the lines that have all people in one cell as far as readers see; None where nobody asks."""
+    coalition, subject = case.policy.rules.group_disclosure, case.subject
+    if coalition is None or not case.judges_lines:
         return None
-    place = located(audited.findings.equations, case.found.tabulation)[case.cells]
-    chosen = place[full[case.cells] & (place >= 0)]
-    return np.isin(place, lines_told(audited, chosen, coalition)) if chosen.size else np.zeros(place.size, bool)
+    told = lines_told(audited, subject.tabulation, subject.amounts(), coalition, Clock.within(effort.seconds))
+    place, full = np.zeros(0, np.int64), case.full_lines
+    if full is not None and case.found is not None:
+        place = np.where(full, located(told.equations, case.found.tabulation), -1)[case.cells]
+    known = {line.whole for line in told.found if line.cell in place}
+    others = dict.fromkeys(told.equations.describe(line.cell) for line in told.found if line.whole not in known)
+    return Lines(np.isin(place, [line.cell for line in told.found]), tuple(others), told.unfinished)
 
 
 def _told(case: Case, release: Release) -> Release:

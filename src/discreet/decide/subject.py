@@ -74,6 +74,12 @@ class Subject:
         return bool(self.tabulation.responses)
 
     @property
+    def weighted(self) -> bool:
+        """Whether the sums are of weights, which count people."""
+        cells = self.tabulation
+        return self.magnitudes and cells.responses[cells.response(self.response)].counts
+
+    @property
     def headline(self) -> str:
         """What is assessed, in a line."""
         return self.original.headline
@@ -202,11 +208,23 @@ class Case:
         return wanted == "always" or (wanted == "magnitudes" and self.subject.magnitudes)
 
     @property
+    def asks_lines(self) -> bool:
+        """Whether the policy asks for lines with all people, or all but a few, in one cell, of tables of people."""
+        rules, of_people = self.policy.rules, not self.subject.magnitudes or self.subject.weighted
+        return of_people and rules.group_disclosure is not None and rules.combine == "any"
+
+    @property
+    def judges_lines(self) -> bool:
+        """Whether such lines can be judged: weighted figures show where nobody is, and not how many people few are."""
+        return self.asks_lines and not (self.subject.weighted and self.policy.rules.group_disclosure)
+
+    @property
     def full_lines(self) -> BoolArray | None:
         """Which cells hold everybody on a line, or all but a few; None if the policy does not ask for that."""
         rules = self.policy.rules
-        if self.found is None or self.subject.magnitudes or rules.group_disclosure is None or rules.combine != "any":
+        if self.found is None or self.subject.magnitudes or not self.asks_lines:
             return None
+        assert rules.group_disclosure is not None
         name = group_rule(rules.group_disclosure).name
         by_rule = zip(self.found.rules, self.found.findings, strict=True)
         return next(finding.sensitive for rule, finding in by_rule if rule.name == name)

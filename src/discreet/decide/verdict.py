@@ -150,7 +150,8 @@ def _allowed(case: Case, evidence: Evidence) -> list[Check]:
 def _rules(case: Case, evidence: Evidence) -> list[Check]:
     """Check that no sensitive cell is published, can be worked out, or was left unjudged by the audit."""
     found, known, unasked = case.found, evidence.known, ""
-    if not case.subject.magnitudes and case.policy.rules.group_disclosure is None:
+    of_people = not case.subject.magnitudes or case.subject.weighted
+    if of_people and case.policy.rules.group_disclosure is None:
         unasked = "; lines with everybody in one cell (group disclosure) were not looked for, as the policy does not "
         unasked += "ask for it"
     if found is None:
@@ -193,22 +194,37 @@ def _counted(name: str, text: str, wrong: BoolArray, evidence: Evidence, reader:
 
 def _lines(case: Case, evidence: Evidence) -> list[Check]:
     """Check that no cell that holds everybody on a line, or all but a few, is known exactly or seen to hold them."""
-    coalition, full = case.policy.rules.group_disclosure, case.full_lines
-    if full is None or evidence.lines is None:
+    if not case.asks_lines:
         return []
-    known = evidence.known
-    full = full[known.cell]
-    wrong = full & ((known.state <= STATES.index("determined")) | evidence.lines)
-    n, bad = int(full.sum()), int(wrong.sum())
+    coalition, lines, known = case.policy.rules.group_disclosure, evidence.lines, evidence.known
     who = "everybody" if not coalition else f"all but at most {coalition} people"
+    if lines is None:
+        text = (
+            f"whether a line has {who} in one cell was not judged: weighted figures do not say how many people few are"
+        )
+        return [Check("lines", False, text, brief="lines with nearly everybody in one cell were not judged")]
+    full = case.full_lines
+    full = np.zeros(known.cell.size, bool) if full is None else full[known.cell]
+    wrong = full & ((known.state <= STATES.index("determined")) | lines.cells)
+    n, bad = int(full.sum()), int(wrong.sum())
     text = f"no row, column or other line of the table has {who} in one cell"
     if n == 1:
-        seen = "readers see that it does" if evidence.lines[full].any() else "it is known exactly"
+        seen = "readers see that it does" if lines.cells[full].any() else "it is known exactly"
         text = f"1 cell holds {who} in its line; {seen if bad else 'it is not known exactly, nor seen to do so'}"
     elif n:
         text = f"{n:,} cells each hold {who} in a line; {_some(bad, n)} known exactly, or seen to do so"
-    brief = f"{bad:,} {'line has its' if bad == 1 else 'lines have their'} people in one cell"
-    return [_counted("lines", text, wrong, evidence, evidence.reader, brief)]
+    if lines.others:
+        more = f" and {len(lines.others) - 1:,} more" if len(lines.others) > 1 else ""
+        seen = f"readers see that {lines.others[0]}{more}, as published, holds {who} in its line"
+        text = f"{text}; {seen}" if n else seen
+    if lines.unfinished:
+        late = f"whether {who} of a line is in one cell could not be judged in time; give more time"
+        text = f"{text}; {late}" if n or lines.others else late
+    count = bad + len(lines.others)
+    brief = f"{count:,} {'line has its' if count == 1 else 'lines have their'} people in one cell"
+    brief = brief if count else "not all lines were judged in time"
+    passed = not count and not lines.unfinished
+    return [Check("lines", passed, text, count, 0, _worst(wrong, evidence), evidence.reader, brief)]
 
 
 def _limits(case: Case, evidence: Evidence) -> list[Check]:

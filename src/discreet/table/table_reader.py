@@ -223,6 +223,7 @@ def tabulation_from_arrow(arrow: pa.Table) -> Tabulation:
             top=note["top"],
             dropped=int(note["dropped"]),
             respondents=_respondents(arrow, cells, [r["name"] for r in note["responses"]]),
+            weights=[r["name"] for r in note["responses"] if r.get("counts")],
         )
     for level in made.levels.values():
         level.refuse_contradictions(made.describe)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -142,15 +142,16 @@ class Tabulation(OnGrid, Frozen, Readable):
         top: int,
         dropped: int = 0,
         respondents: Respondents | None = None,
+        weights: Collection[str] = (),
     ) -> Tabulation:
         """Build a tabulation from columns that are named as in its file, with the positions of its cells in ``cell``.
 
         Each response comes with the variable by which the rules judge it; ``top`` is the number of largest
-        contributions, ``dropped`` that of records left out.
+        contributions, ``dropped`` that of records left out. ``weights`` are the responses that count people.
         """
         names = [name for name, _ in responses]
         sums = [
-            Response(name, shadow, columns[f"sum:{name}"], columns.get(f"weighted_sum:{name}"))
+            Response(name, shadow, columns[f"sum:{name}"], columns.get(f"weighted_sum:{name}"), name in weights)
             for name, shadow in responses
         ]
         contributors = Level.from_columns("contributor", names, columns, top)
@@ -337,7 +338,9 @@ class Tabulation(OnGrid, Frozen, Readable):
         from discreet.table.table_writer import write_cells
 
         about = {
-            "responses": [{"name": r.name, "shadow": r.shadow} for r in self.responses],
+            "responses": [
+                {"name": r.name, "shadow": r.shadow, **({"counts": True} if r.counts else {})} for r in self.responses
+            ],
             "margins": [list(margin) for margin in self.margins],
             "top": self.top,
             "dropped": self.dropped,

@@ -145,12 +145,16 @@ class Level(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Response(Frozen):
-    """A magnitude that is added up over the records of each cell; rules judge it by its ``shadow``, if it has one."""
+    """A magnitude that is added up over the records of each cell; rules judge it by its ``shadow``, if it has one.
+
+    ``counts`` is true of weights by themselves, whose sums estimate how many people there are.
+    """
 
     name: str
     shadow: str | None
     sums: FloatArray
     weighted_sums: FloatArray | None = None
+    counts: bool = False
 
 
 @dataclass(frozen=True, eq=False)

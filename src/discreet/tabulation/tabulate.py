@@ -177,8 +177,16 @@ def _tabulated(records: Any, by: TableSpec | By, options: dict[str, Any]) -> tup
         dropped = session.dropped
     responses = [(response.name, response.shadow) for response in spec.responses]
     known = None if named is None else _respondents(plan, named)
+    weights = [name for name, _ in responses if spec.estimates and name == spec.weight]
     found = Tabulation.from_columns(
-        plan.axes, spec.crossed, responses, columns, top=spec.top, dropped=dropped, respondents=known
+        plan.axes,
+        spec.crossed,
+        responses,
+        columns,
+        top=spec.top,
+        dropped=dropped,
+        respondents=known,
+        weights=weights,
     )
     return found, columns
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.auditing.full_lines import FullLine, full_lines
+from discreet.auditing.full_lines import FullLine, Reached, full_lines
 from discreet.core.clock import Clock
 from discreet.core.numerics import BoolArray
 from discreet.core.sparse import parts, row_of
@@ -38,6 +38,9 @@ NOBODY_SHOWS = "no release shows it, but it can be worked out exactly"
 OPEN_SUMS = (
     "not all sums of units could be asked about, for they are too many; give more time (--time-limit), or check tables "
     "of fewer units"
+)
+OPEN_LINES = (
+    "not all lines with nearly all their people in one cell could be judged in time; give more time (--time-limit)"
 )
 MORE_ZEROS = "more figures of 0 follow than are listed, and not all were judged; check tables of fewer categories"
 
@@ -75,7 +78,7 @@ class GivenAway:
 
     def __init__(self, tables: JoinedTables) -> None:
         self.tables, self.settings, self.equations = tables, tables.settings, tables.equations
-        self.open_sums = self.more_zeros = False
+        self.open_sums = self.more_zeros = self.open_lines = False
 
     def all(self) -> list[Given]:
         """Return everything that is given away."""
@@ -90,6 +93,7 @@ class GivenAway:
                 "published sums or a choice among all cells tie them to others; make each figure from its own value "
                 "alone and add up the margins, or judge intervals (--min-width in place of --policy)"
             )
+        texts += [OPEN_LINES] if self.open_lines else []
         texts += self.tables.beside()
         return [*texts, *([MORE_ZEROS] if self.more_zeros and self.settings.zeros == "unsafe" else [])]
 
@@ -217,7 +221,11 @@ class GivenAway:
             return []
         who = "everybody" if not few else f"all but at most {few} people"
         given = []
-        for line in full_lines(e, found.lower[:n], found.upper[:n], few):
+        lower, upper = found.lower[:n], found.upper[:n]
+        known = Reached(lower, upper, np.where(found.finished[:n], upper, lower), lower, lower > 0)
+        lines = full_lines(e, known, few, self.settings.clock)
+        self.open_lines = lines.unfinished > 0
+        for line in lines.found:
             name, whole = e.describe(line.cell), e.describe(line.whole)
             key = frozenset([("line", whole), ("cell", name)])
             reason = f"{who} of {whole} is in it (group disclosure)"
