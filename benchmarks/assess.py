@@ -62,6 +62,7 @@ def business() -> str:
         holding="holding",
         hierarchies=hierarchies(),
         seed=1,
+        trial=True,
         name="firms",
     )
     with tempfile.TemporaryDirectory() as folder:
