@@ -216,8 +216,8 @@ def network_bounds(batch: Batch, found: NetworkBounds, stop: IntArray) -> None:
         flow.most_seen[:] = x
         span = slice(first, first + count)
         goal, ends = Goal(batch.least[span], batch.most[span], batch.wanted[span]), found.ends[:, span]
-        # If most ranges are narrow, a few cycles for each settle most of a network, and cycles settle the rest. If they are
-        # wide, that takes a cycle around a whole row for each value: 45 times as long for 200 × 200 counts.
+        # If most ranges are narrow, a few cycles for each settle most of a network, and cycles settle the rest. If they
+        # are wide, each value takes a cycle around a whole row: 45 times as long for 200 × 200 counts.
         narrow = goal.wanted[net.upper - net.lower <= NARROW].sum()
         near = 2 * narrow > goal.wanted.sum()
         if count > MANY and not (near and _nearby(net, flow, goal) <= max(MANY, goal.wanted.sum() // 2)):
