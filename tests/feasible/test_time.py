@@ -135,7 +135,7 @@ def test_levels_are_undecided_or_right() -> None:
 
 def test_networks_stop_between_values() -> None:
     """A clock that rings while a large network is under way: what was bounded is right, the rest is as it was."""
-    group = largest(square(80, 1))
+    group = largest(square(200, 1))
     edges = oriented(group)
     assert edges is not None
     every = np.ones(group.variables.size, np.int64)
@@ -143,7 +143,7 @@ def test_networks_stop_between_values() -> None:
     assert full.settled.all()
     outer = np.stack([group.least, group.most])
     some = 0
-    for limit in (0.001, 0.01, 0.03, 0.06, 0.1):
+    for limit in (0.0, 0.001, 0.01, 0.03, 0.06):
         with Clock(time.monotonic() + limit) as clock:
             (rest,) = network_batch([(group, edges)], [every], clock=clock)
         done = rest.settled[0] > 0
