@@ -218,12 +218,11 @@ def tabulation_from_arrow(arrow: pa.Table) -> Tabulation:
         made = Tabulation.from_columns(
             axes,
             tuple(tuple(margin) for margin in note["margins"]),
-            [(r["name"], r["shadow"]) for r in note["responses"]],
+            [(r["name"], r["shadow"], bool(r.get("counts"))) for r in note["responses"]],
             columns | {"cell": cells},
             top=note["top"],
             dropped=int(note["dropped"]),
             respondents=_respondents(arrow, cells, [r["name"] for r in note["responses"]]),
-            weights=[r["name"] for r in note["responses"] if r.get("counts")],
         )
     for level in made.levels.values():
         level.refuse_contradictions(made.describe)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -136,23 +136,22 @@ class Tabulation(OnGrid, Frozen, Readable):
         cls,
         axes: tuple[Axis, ...],
         margins: tuple[tuple[str, ...], ...],
-        responses: Sequence[tuple[str, str | None]],
+        responses: Sequence[tuple[str, str | None, bool]],
         columns: Mapping[str, AnyArray],
         *,
         top: int,
         dropped: int = 0,
         respondents: Respondents | None = None,
-        weights: Collection[str] = (),
     ) -> Tabulation:
         """Build a tabulation from columns that are named as in its file, with the positions of its cells in ``cell``.
 
-        Each response comes with the variable by which the rules judge it; ``top`` is the number of largest
-        contributions, ``dropped`` that of records left out. ``weights`` are the responses that count people.
+        Each response comes with the variable by which the rules judge it, and with whether it counts people, by their
+        weights. ``top`` is the number of largest contributions, ``dropped`` that of records left out.
         """
-        names = [name for name, _ in responses]
+        names = [name for name, _, _ in responses]
         sums = [
-            Response(name, shadow, columns[f"sum:{name}"], columns.get(f"weighted_sum:{name}"), name in weights)
-            for name, shadow in responses
+            Response(name, shadow, columns[f"sum:{name}"], columns.get(f"weighted_sum:{name}"), people)
+            for name, shadow, people in responses
         ]
         contributors = Level.from_columns("contributor", names, columns, top)
         holdings = Level.from_columns("holding", names, columns, top) if "holding:units" in columns else None

@@ -175,9 +175,9 @@ def _tabulated(records: Any, by: TableSpec | By, options: dict[str, Any]) -> tup
         columns = session.cells(plan)
         named = session.respondents(plan) if spec.contributor is not None else None
         dropped = session.dropped
-    responses = [(response.name, response.shadow) for response in spec.responses]
+    weight = spec.weight if spec.estimates else None
+    responses = [(one.name, one.shadow, one.name == weight) for one in spec.responses]
     known = None if named is None else _respondents(plan, named)
-    weights = [name for name, _ in responses if spec.estimates and name == spec.weight]
     found = Tabulation.from_columns(
         plan.axes,
         spec.crossed,
@@ -186,7 +186,6 @@ def _tabulated(records: Any, by: TableSpec | By, options: dict[str, Any]) -> tup
         top=spec.top,
         dropped=dropped,
         respondents=known,
-        weights=weights,
     )
     return found, columns
 
