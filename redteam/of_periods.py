@@ -9,17 +9,18 @@ from itertools import combinations, product
 from math import ceil, floor
 from pathlib import Path
 from random import Random
+from typing import TypeAlias
 
 from redteam import originals, readers
 from redteam.case import Bench, Case, judged_case, sure
-from redteam.enumeration import Belief, Limit
+from redteam.enumeration import MOST_TABLES, Belief, Limit, TooManyError
 from redteam.judge import Failure, judge_known, refuted
 from redteam.of_counts import below
 from redteam.of_plans import FORMATS, LIMITS, POLICY, Plan, of_firms, records_of, write_firms, write_people
 from redteam.originals import Firms
 from redteam.published import Published
 from redteam.readers import HOLDER
-from redteam.worlds import Counts, World
+from redteam.worlds import Cells, Counts, World
 
 METHODS = (*["suppress"] * 3, "conventional-rounding:base=3,margins=true", "controlled-rounding:base=3")
 FEWEST = 3
@@ -35,6 +36,7 @@ class Again:
     growth: int | None
     frozen: tuple[tuple[str, str], ...] = ()
     state: str = "open"
+    compared: bool = False
 
     def plan(self, first: Plan) -> Plan:
         """Return the plan of the second run."""
@@ -43,6 +45,7 @@ class Again:
         parts = '[previous]\nfolder = "out1"\n' if self.keep else ""
         if self.keep:
             parts += "revision = true\n" if self.revision else ""
+            parts += 'records = "first.csv"\n' if self.revision and self.compared else ""
             parts += f"growth = {self.growth}\n" if self.growth else ""
         elif self.revision:
             variable = "value" if "contributor" in first.records else "count"
@@ -70,6 +73,7 @@ def run_again(bench: Bench) -> Iterator[Case]:
         told = plan.run(folder, "--publish")
         if told is None or told["verdict"] == "withhold":
             return
+        write_people(folder / "first.csv", world, counts)
         write_people(folder / "records.csv", world, later)
         second = again.plan(plan)
         told = second.run(folder)
@@ -85,7 +89,8 @@ def run_again(bench: Bench) -> Iterator[Case]:
             grown = sure(readers.outsider(new, world, _grown(old, later, again.growth)), later)
             found += judge_known(small, grown, "verdict: growth")
         if counts != later:
-            return 1, [*found, *_few(world, before, after)]
+            told = _corrected(world, plan, (old, before, counts), (new, after, later), threshold)
+            return 1, [*found, *_few(world, before, after), *(told if again.revision else ())]
         # Of another period, figures that both print tell whether anything changed; without any, nobody knows it.
         if not again.revision and not any(figure.value for figure in set(old.figures) & set(new.figures)):
             return 1, found
@@ -113,6 +118,7 @@ def run_again_amounts(bench: Bench) -> Iterator[Case]:
         told = plan.run(folder, "--publish")
         if told is None or told["verdict"] == "withhold":
             return
+        write_firms(folder / "first.csv", firms)
         write_firms(folder / "records.csv", later)
         second = again.plan(plan)
         told = second.run(folder)
@@ -162,7 +168,8 @@ def _again(random: Random, world: World, plan: Plan) -> Again:
     if random.random() < 0.2:
         frozen = tuple((name, random.choice(dict(world.dimensions)[name])) for name in plan.tables[0])
     growth = random.choice((None, 5, 20, 50))
-    return Again(random.random() < 0.4, random.random() < 0.7, growth, frozen, random.choice(("open", "closed")))
+    how = random.random() < 0.4, random.random() < 0.7, growth, frozen, random.choice(("open", "closed"))
+    return Again(*how, compared=random.random() < 0.6)
 
 
 def _changed(random: Random, counts: Counts) -> Counts:
@@ -231,6 +238,47 @@ def _there(world: World, belief: Belief, label: Mapping[str, str]) -> bool:
 def _people(moved: Sequence[int | None]) -> int:
     """Return how many people took part in a change at least."""
     return max(sum(m for m in moved if m and m > 0), -sum(m for m in moved if m and m < 0))
+
+
+Version: TypeAlias = tuple[Published, Belief, Counts]
+"""What was published, what it leaves on its own, and the truth."""
+
+
+def _corrected(world: World, plan: Plan, first: Version, second: Version, threshold: int) -> Iterator[Failure]:
+    """Judge what both versions tell somebody who knows which cells of the tables were corrected, and neither alone."""
+    size = len(world.leaves)
+    finest = [
+        world.cells(dict(zip(names, labels, strict=True)))
+        for names in plan.tables
+        for labels in product(*(dict(world.dimensions)[name] for name in names))
+    ]
+    changed = [_sum(first[2], cells) != _sum(second[2], cells) for cells in finest]
+    if first[1].open or second[1].open:
+        raise TooManyError
+    same: dict[tuple[int, ...], tuple[list[Counts], list[Counts]]] = {}
+    for side, (_, belief, _) in enumerate((first, second)):
+        for table in belief.tables(size):
+            key = tuple(_sum(table, cells) for cells, other in zip(finest, changed, strict=True) if not other)
+            same.setdefault(key, ([], []))[side].append(table)
+    moved = [cells for cells, other in zip(finest, changed, strict=True) if other]
+    if sum(len(one) * len(other) for one, other in same.values()) > MOST_TABLES:
+        raise TooManyError
+    pairs = [
+        pair
+        for ends in same.values()
+        for pair in product(*ends)
+        if all(_sum(pair[0], cells) != _sum(pair[1], cells) for cells in moved)
+    ]
+    for side, (shown, belief, truth) in enumerate((first, second)):
+        secret = [*(figure.cells for figure in shown.hidden), *below(truth, shown, threshold)]
+        for cells in dict.fromkeys(secret):
+            values = {_sum(pair[side], cells) for pair in pairs}
+            if len(values) == 1 and not belief.single(cells):
+                yield refuted("verdict: corrected", f"cells {cells} of version {side + 1}: both leave {values}")
+
+
+def _sum(counts: Counts, cells: Cells) -> int:
+    return sum(counts[cell] for cell in cells)
 
 
 def _carried(

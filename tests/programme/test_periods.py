@@ -11,7 +11,7 @@ import pytest
 from tests.programme.records import table
 
 from discreet.auditing.audit import audit
-from discreet.core.errors import InfeasibleError, RequestError
+from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.decide.ledger import Ledger
 from discreet.programme.outcome import ProgrammeOutcome
 from discreet.programme.periods import Before
@@ -109,6 +109,7 @@ def test_a_revision_that_prints_what_was_hidden_is_caught_and_mended(regions: in
     # The only sensitive cells are no longer: two small firms join each cell, and its figure would be printed.
     before = Before.of(first.clusters[0].release)
     hidden = [dict(key) for key, figure in before.figures.items() if figure is None]
+    (tmp_path / "firms.csv").rename(tmp_path / "firms_first.csv")
     later, number = dict(revised(draw, firms)), max(firms)
     for cell in hidden:
         for _ in range(3):
@@ -122,11 +123,51 @@ def test_a_revision_that_prints_what_was_hidden_is_caught_and_mended(regions: in
     assert exact is not None
     assert int(exact[1]) >= fewest
     said = '[previous]\nfolder = "q1first"\nrevision = true\n'
-    mended = run_quarter(tmp_path, "q1", said, vintage="third")
+    unknown = run_quarter(tmp_path, "q1", said, vintage="third")
+    assert unknown.verdict == "withhold"
+    assert "give the true tables of both" in unknown.clusters[0].sentence
+    assert "worked out exactly" not in unknown.clusters[0].sentence
+    mended = run_quarter(tmp_path, "q1", f'{said}records = "firms_first.csv"\n', vintage="fourth")
     assert mended.verdict == "protect", mended.clusters[0].checks
     now = _figures(mended)
     assert not [key for key, figure in now.items() if figure is not None and before.is_open(key) is False]
     assert not [key for key, figure in now.items() if figure is None and before.is_open(key)]
+
+
+def test_a_correction_is_judged_with_the_records_of_then(tmp_path: Path) -> None:
+    draw = np.random.default_rng(2)
+    firms: Firms = {i: born(draw) for i in range(220)}
+    write(tmp_path, firms)
+    publish_outcome(run_quarter(tmp_path, "q1", vintage="first"))
+    (tmp_path / "firms.csv").rename(tmp_path / "old.csv")
+    # Nearly a third of all firms, and hidden cells with them.
+    raised = {i: (*f[:3], max(int(f[3] * draw.choice([0.5, 1.1, 1.3])), 1)) for i, f in firms.items()}
+    write(tmp_path, {i: raised[i] if draw.random() < 0.3 else firm for i, firm in firms.items()})
+    said = '[previous]\nfolder = "q1first"\nrevision = true\n'
+    open_ = run_quarter(tmp_path, "q1", said, vintage="second")
+    assert open_.verdict == "withhold"
+    assert "in a plan, records of [previous]" in open_.clusters[0].sentence
+    found = run_quarter(tmp_path, "q1", f'{said}records = "old.csv"\n', vintage="third")
+    assert found.verdict == "protect", found.clusters[0].sentence
+    # Records of then that the first release was not made from are refused.
+    text = (tmp_path / "old.csv").read_text()
+    (tmp_path / "old.csv").write_text(text.replace(",s0,", ",s1,", 9))
+    with pytest.raises(DataError, match="the original of «turnover · turnover · q1 · first»: cell"):
+        run_quarter(tmp_path, "q1", f'{said}records = "old.csv"\n', vintage="fourth")
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ('revision = true\nrecords = "gone.csv"\n', "previous.records: .*gone.csv does not exist"),
+        ('records = "firms.csv"\n', "previous.records: these say what a revision corrects; add revision = true"),
+    ],
+)
+def test_records_of_then_that_are_not_there_or_not_asked_for_are_refused(more: str, told: str, tmp_path: Path) -> None:
+    write(tmp_path, {1: ("r0", "s0", "b0", 5)})
+    (tmp_path / "q1first").mkdir()
+    with pytest.raises(RequestError, match=told):
+        run_quarter(tmp_path, "q1", f'[previous]\nfolder = "q1first"\n{more}')
 
 
 def _figures(outcome: ProgrammeOutcome) -> dict[frozenset[tuple[str, str]], float | None]:

@@ -6,7 +6,7 @@ release was made from it; it never narrows an interval.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -17,9 +17,10 @@ from discreet.feasible.bounds import bounds
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
-from discreet.table.grid import recode
+from discreet.table.grid import locate, recode
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.release import Release
+from discreet.table.space import Space
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
 
@@ -37,7 +38,7 @@ def reach_of(
     reach = Reach.nothing(equations.lower.size)
     scale = 10**equations.decimals
     if original is not None:
-        at, values, exact = _true_values(equations, original)
+        at, values, exact = true_values([original], equations.space, equations.positions, equations.decimals)
         _check(equations, at, values, exact)
         if protection is not None:
             away = protection / 100 * np.abs(values)
@@ -100,18 +101,22 @@ def least_beforehand(equations: Equations) -> IntArray:
     return floor
 
 
-def _true_values(equations: Equations, original: Table | Figures | Tabulation) -> tuple[IntArray, FloatArray, bool]:
-    """Return the positions that the original determines, and their true values in units of what is published."""
-    if isinstance(original, Tabulation):
-        figures = Figures.of_tabulation(original, response=original.responses[0].name if original.responses else None)
-    else:
-        figures = original if isinstance(original, Figures) else Release(original, "original").parts()[0]
-    truth = equations_of(figures)
+def true_values(
+    originals: Sequence[Table | Figures | Tabulation], space: Space, positions: IntArray, decimals: int
+) -> tuple[IntArray, FloatArray, bool]:
+    """Return which positions of a space originals determine, their values, and if these are integers of the unit."""
+    truth = equations_of([_figures(one) for one in originals])
     known = bounds(truth)
-    at = equations.locate(truth.space.translate(truth.positions, equations.space))
+    at = locate(positions, truth.space.translate(truth.positions, space))
     use = (at >= 0) & (known.lower == known.upper)[: truth.positions.size]
-    values = known.lower[: truth.positions.size][use] * (10.0**equations.decimals / 10.0**truth.decimals)
-    return at[use], values, truth.decimals <= equations.decimals
+    values = known.lower[: truth.positions.size][use] * (10.0**decimals / 10.0**truth.decimals)
+    return at[use], values, truth.decimals <= decimals
+
+
+def _figures(original: Table | Figures | Tabulation) -> Figures:
+    if isinstance(original, Tabulation):
+        return Figures.of_tabulation(original, response=original.responses[0].name if original.responses else None)
+    return original if isinstance(original, Figures) else Release(original, "original").parts()[0]
 
 
 def located(equations: Equations, tabulation: Tabulation) -> IntArray:

@@ -120,6 +120,10 @@ class GivenOptions:
     ] = None
     fewest: Annotated[int, in_limits("The least number of people behind a change over time or population.", min=1)] = 3
     beside: Annotated[list[str] | None, option("Look at this earlier release only, by id or title; repeat it.")] = None
+    original: Annotated[
+        list[str] | None,
+        option("The true table of a correction, and ID=FILE for that of what it corrects, if the ledger has none."),
+    ] = None
     apart: Annotated[
         list[str] | None,
         option("NAME=NAME, dimensions that have the same categories and are not the same; repeat it."),
@@ -130,12 +134,23 @@ class GivenOptions:
         """Return it as the ledger takes it."""
         from discreet.table.spelling import pairs_of
 
-        given = vars(self) | {
+        given = {name: value for name, value in vars(self).items() if name != "original"} | {
             "time_limit": left_of(self.time_limit),
             "threshold": "default" if self.threshold is None else self.threshold or None,
             "apart": pairs_of(self.apart or ()),
         }
         return given | {"width": given.pop("min_width"), "dr": given.pop("max_dr")}
+
+    def originals(self, title: str) -> dict[str, Path]:
+        """Return the true tables by release; one without a name is that of the release to be checked."""
+        found: dict[str, Path] = {}
+        for text in self.original or ():
+            named, equals, file = text.partition("=")
+            name, path = (named, Path(file)) if equals and not Path(text).is_file() else (title, Path(text))
+            if name in found:
+                raise RequestError(f"{name!r} is given two originals, {found[name]} and {path}; give one (--original)")
+            found[name] = path
+        return found
 
 
 @contextmanager
@@ -272,6 +287,7 @@ def check(
         discreet ledger check new.csv --min-width 10  # every protected figure must stay 10 wide
         discreet ledger check new.csv --policy census  # by the rules and limits of a policy
         discreet ledger check final.csv --revises 3f2a91  # a corrected release
+        discreet ledger check final.csv --revises 3f2a91 --original true.csv  # what was corrected is known
         discreet ledger check new.csv --beside 3f2a91  # what a reader of one earlier release learns
         discreet ledger check --example religion  # a bundled table as it is, after it was published with gaps
     """
@@ -286,7 +302,9 @@ def check(
         assert release is not None
         shown = how.release(release)
         book, bar = stack.enter_context(kept.opened()), stack.enter_context(show.ProgressBar())
-        result = book.check(shown, **stated.about(release), **given.limits(), workers=workers, progress=bar)
+        about = stated.about(release)
+        truth = given.originals(about["title"])
+        result = book.check(shown, **about, **given.limits(), originals=truth, workers=workers, progress=bar)
 
     def face(console: show.Console) -> None:
         show.verdict(console, result.verdict)

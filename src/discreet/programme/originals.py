@@ -18,7 +18,7 @@ from discreet.programme.record_columns import columns_held
 from discreet.programme.stacking import AMOUNT, INDICATOR, WHO, Contradiction, prepared, stacked
 from discreet.programme.unstated_equations import refuse_unstated_equations
 from discreet.programme.unstated_nesting import refuse_unstated
-from discreet.protect.base import Originals
+from discreet.protect.base import Original, Originals
 from discreet.protect.cell_key.keys import KeyedTable, with_record_keys
 from discreet.table.axis import Axis
 from discreet.table.hierarchy import Hierarchy, Prefixes
@@ -103,6 +103,11 @@ class ClusterCells:
             return self.sheets[0]
         rows = np.unique(np.concatenate([rows for _, rows in self.parts]))
         return self.whole.with_columns(lambda column: column[rows], cells=self.whole.cells[rows])
+
+    @property
+    def truth(self) -> list[Original]:
+        """The tabulations that every figure of the cluster follows from."""
+        return list(self.sheets) if self.uniform else [made for made, _ in self.finest]
 
     def forms(self) -> dict[str, Originals | list[KeyedTable]]:
         """Return the inputs of methods by name; under no name, that of all others."""

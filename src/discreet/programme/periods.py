@@ -3,7 +3,7 @@
 A pattern that moves from period to period confuses readers, and what was printed once is known. The last pattern is
 kept where that is safe: hiding a cell that was open costs many times as much as one that was hidden, and the note says
 how many cells changed and what keeping the others cost. In a revision the figures are of the same values: what was
-hidden stays hidden, and what was printed protects nothing, so it stays open.
+hidden stays hidden, and what was printed and has the same value protects nothing, so it stays open.
 """
 
 from __future__ import annotations
@@ -173,7 +173,9 @@ class Steady:
             if state is None and held and was_open is False:
                 state = "closed"
             if state is None and revision and was_open is not None:
-                state = "open" if was_open else "closed"
+                # What was printed and has another value now can be hidden; what has the same value is known.
+                same = self.before is not None and self.before.figures[key] == value
+                state = "closed" if not was_open else "open" if same else None
             if state == "open" and (key not in sensitive or key in states):
                 yield Wish(cell, "publish")
             elif state == "closed" and value != 0 and key not in sensitive:
@@ -312,6 +314,12 @@ class Steady:
         named = "; ".join(", ".join(f"{n}={c}" for n, c in sorted(key)) or "the total" for key in over[:NAMED])
         more = f"; and {len(over) - NAMED:,} more" if len(over) > NAMED else ""
         least = "the fewest to release" if found.gap == 0 else "few enough to release, if not the fewest,"
+        if self.said is not None and self.said.revision and not self.frozen:
+            return InfeasibleError(
+                f"no safe pattern leaves all cells open that were printed with the values they still have; it would "
+                f"hide {many(len(over), 'cell')} of them: {named}{more}. Readers know these, so that would protect "
+                "nothing: publish coarser categories, or protect the table in another way (protection)"
+            )
         return InfeasibleError(
             f"no safe pattern leaves all frozen cells as they are; {least} from the freeze are "
             f"{many(len(over), 'cell')}: {named}{more}"

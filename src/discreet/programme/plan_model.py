@@ -150,7 +150,8 @@ class PreviousPart(PlanPart):
     ``keep`` says how much more it costs to hide a cell that was open than one that was hidden; with ``hold``, what was
     hidden stays hidden even where it need not be. Readers are taken to
     know that no figure changed by more than ``growth`` per cent since. ``revision`` says that the earlier figures are
-    of the same values: what was open is known, and protects nothing.
+    of the same values: what was open is known, and protects nothing. ``records`` are the files of records as they were
+    then: they say what was corrected, and readers are taken to know that.
     """
 
     folder: str
@@ -158,6 +159,7 @@ class PreviousPart(PlanPart):
     hold: bool = True
     growth: Annotated[float, Field(gt=0)] | None = None
     revision: bool = False
+    records: Name | Names = ()
 
 
 class FrozenPart(PlanPart):
@@ -242,7 +244,8 @@ class Programme(PlanPart):
             named += [*as_list(self.records.files), self.records.secret]
         named += [file for said in self.dimensions.values() for file in (*said.files, said.labels)]
         named += [self.policy if self.policy.endswith(".toml") else None, self.ledger]
-        named += [f"{self.previous.folder}/{RECORD}"] if self.previous is not None else []
+        if self.previous is not None:
+            named += [f"{self.previous.folder}/{RECORD}", *as_list(self.previous.records)]
         found: list[Path] = []
         for at in (self.place(name) for name in named if name):
             here = [at] if at.is_file() else at.glob("*") if at.is_dir() else at.parent.glob(at.name)

@@ -88,13 +88,15 @@ def missing(plan: Programme) -> list[Fault]:
     for number, table in enumerate(plan.tables):
         if table.file is not None and not plan.place(table.file).exists():
             found.append((("tables", str(number), "file"), _absent(plan.place(table.file))))
-    if plan.records is not None:
-        for file in as_list(plan.records.files):
-            at = plan.place(file)
-            if not at.exists() and not any(at.parent.glob(at.name)):
-                found.append((("records", "files"), _absent(at)))
-        if plan.records.secret is not None and not plan.place(plan.records.secret).exists():
-            found.append((("records", "secret"), _absent(plan.place(plan.records.secret))))
+    read = [] if plan.records is None else [("records", "files", file) for file in as_list(plan.records.files)]
+    read += [] if plan.previous is None else [("previous", "records", file) for file in as_list(plan.previous.records)]
+    for part, key, file in read:
+        at = plan.place(file)
+        if not at.exists() and not any(at.parent.glob(at.name)):
+            found.append(((part, key), _absent(at)))
+    secret = None if plan.records is None else plan.records.secret
+    if secret is not None and not plan.place(secret).exists():
+        found.append((("records", "secret"), _absent(plan.place(secret))))
     for name, said in plan.dimensions.items():
         for file in said.files:
             try:
@@ -115,6 +117,13 @@ def missing(plan: Programme) -> list[Fault]:
         found.append((("ledger",), f"{at} is not a folder; make it first, or name another ledger"))
     if plan.previous is not None and not plan.place(plan.previous.folder).is_dir():
         found.append((("previous", "folder"), _absent(plan.place(plan.previous.folder))))
+    if plan.previous is not None and plan.previous.records:
+        if not plan.previous.revision or plan.revises:
+            told = "these say what a revision corrects; add revision = true here, and take revises out of the plan"
+            found.append((("previous", "records"), told))
+        elif plan.records is None:
+            told = "the plan itself has no records to compare these with; add [records], or take this out"
+            found.append((("previous", "records"), told))
     return found
 
 

@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -43,10 +43,11 @@ from discreet.decide.provenance import digest, versions
 from discreet.programme.cluster_work import SEARCH, ClusterOutcome, Task, work_on
 from discreet.programme.finished import finished_clusters
 from discreet.programme.means import with_means
-from discreet.programme.originals import RecordsOfPlan
+from discreet.programme.originals import ClusterCells, RecordsOfPlan
 from discreet.programme.outcome import ProgrammeOutcome, refuse_overwriting, table_files
 from discreet.programme.periods import Before, Steady, outcomes_in, plan_in, refuse_unkept
 from discreet.programme.plan_model import Programme
+from discreet.protect.base import Original
 
 COUNTED = ("", "count")
 """The variable of a cluster of numbers."""
@@ -101,7 +102,8 @@ def run_plan(plan: Programme, options: RunOptions | None = None) -> ProgrammeOut
         ]
         tasks = _steady(plan, policy, tasks)
         outcomes, fresh = _worked(tasks, kept, how)
-    joint = with_means(plan, _beside_the_ledger(plan, policy, outcomes, how, clock))
+    pairs = _compared(plan, policy, [one for one in cells if isinstance(one, ClusterCells)], how)
+    joint = with_means(plan, _beside_the_ledger(plan, policy, outcomes, how, clock, pairs))
     if how.before_writing is not None:
         how.before_writing()
     found = ProgrammeOutcome(plan, policy, tuple(joint), folder, inputs, fresh)
@@ -181,8 +183,24 @@ def _read(file: Path, task: Task) -> ClusterOutcome | None:
     return found if found.sha256 == task.anew().sha256 else None
 
 
+def _compared(
+    plan: Programme, policy: Policy, cells: Sequence[ClusterCells], how: RunOptions
+) -> dict[str, tuple[list[Original], list[Original]]]:
+    """Return the cells of every cluster that a revision corrects, as they were and as they are now."""
+    if plan.previous is None or not plan.previous.records or plan.records is None:
+        return {}
+    then = plan.model_copy(update={"records": plan.records.model_copy(update={"files": plan.previous.records})})
+    before = {one.cluster.name: one for one in RecordsOfPlan.of(then).clusters(policy.top, how.progress)}
+    return {one.cluster.name: (before[one.cluster.name].truth, one.truth) for one in cells}
+
+
 def _beside_the_ledger(
-    plan: Programme, policy: Policy, outcomes: Sequence[ClusterOutcome], how: RunOptions, clock: Clock
+    plan: Programme,
+    policy: Policy,
+    outcomes: Sequence[ClusterOutcome],
+    how: RunOptions,
+    clock: Clock,
+    pairs: Mapping[str, tuple[list[Original], list[Original]]],
 ) -> list[ClusterOutcome]:
     """Check every cluster beside what was published before, and beside the clusters before it.
 
@@ -199,7 +217,8 @@ def _beside_the_ledger(
             tell(how.progress, number, len(outcomes), "checking beside the ledger")
             with_it = [other for other in found if other.release is not None and _meet(plan, one, other)]
             asked = one.release is not None and (listed or with_it)
-            found.append(_checked(plan, policy, one, with_it, ledger, effort) if asked else one)
+            pair = pairs.get(one.name)
+            found.append(_checked(plan, policy, one, with_it, ledger, effort, pair) if asked else one)
     return found
 
 
@@ -217,6 +236,7 @@ def _checked(
     with_it: Sequence[ClusterOutcome],
     ledger: Ledger,
     effort: Effort,
+    pair: tuple[list[Original], list[Original]] | None,
 ) -> ClusterOutcome:
     assert one.release is not None
     about = entry_of(plan, one)
@@ -231,6 +251,9 @@ def _checked(
     names = {*plan.dimensions, *(name for release in releases for part in release.parts() for name in part.names)}
     # Columns of the same records are not the same, whatever their categories; those of different files may be.
     apart = [] if plan.records is None else list(combinations(sorted(names), 2))
+    # The release that this one corrects, and this one, with what they were made from.
+    titles = (*about["revises"], about["title"])
+    originals = dict(zip(titles, pair, strict=True)) if pair is not None and len(titles) == 2 else None
     seen = ledger.check(
         one.release,
         **about,
@@ -238,6 +261,7 @@ def _checked(
         threshold="default" if threshold is None else threshold,
         fewest=plan.fewest,
         apart=apart,
+        originals=originals,
         together=[_announced(plan, other) for other in with_it if _listed(plan, other, ledger) is None],
         **effort.searching(),
     )

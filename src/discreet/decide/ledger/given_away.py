@@ -179,7 +179,7 @@ class GivenAway:
     def crossings(self) -> list[Given]:
         """Return the cells of dimensions that no table crosses, but whose small value follows from several."""
         t, found = self.tables, self.tables.found
-        n = t.plain.lower.size
+        n = t.plain.positions.size
         small = np.flatnonzero((t.exact & self.settings.small(found.lower, found.upper, t.scale))[:n])
         crossings = crossed_cells(t.plain, t.blocks, small, t.exact[:n], found.upper[:n] > 0)
         self.more_zeros = not crossings.complete

@@ -13,6 +13,7 @@ from discreet.auditing.findings import Findings
 from discreet.core.errors import DataError, DiscreetError, InfeasibleError, RequestError
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.text import listed, many
+from discreet.decide.ledger.corrections import OtherVersion
 from discreet.decide.ledger.entry import Entry, PublishedTable
 from discreet.decide.ledger.joining import explicit, joined
 from discreet.decide.ledger.populations import with_population
@@ -66,7 +67,8 @@ class JoinedTables:
 
     ``protected`` are the positions that some table hides, rounds or perturbs, ``inner`` the finest cells of every block
     of dimensions, ``asked`` those of them that no table shows, and ``wrong`` the positions that are known too well.
-    ``presence`` is what tables of other variables say about who is there.
+    ``presence`` is what tables of other variables say about who is there, and ``other`` what another version of the
+    figures does.
     """
 
     def __init__(
@@ -75,12 +77,13 @@ class JoinedTables:
         settings: Settings,
         earlier: int = 0,
         presence: Presence | None = None,
+        other: OtherVersion | None = None,
     ) -> None:
-        self.settings, self.sheets, self.earlier, self.presence = settings, sheets, earlier, presence
+        self.settings, self.sheets, self.earlier, self.presence, self.other = settings, sheets, earlier, presence, other
         try:
             self._state()
         except (DataError, InfeasibleError) as error:
-            if presence is not None or len({sheet.entry.title for sheet in sheets}) < 2:
+            if presence is not None or other is not None or len({sheet.entry.title for sheet in sheets}) < 2:
                 raise
             raise of_one_population(error, sheets) from None
         self.scale = self.judge.scale
@@ -110,17 +113,26 @@ class JoinedTables:
         for block in self.blocks:
             self.inner[self.inner_of(block)] = True
         self.asked = self.inner & (self.equations.source < 0) & ~self.protected
-        self.judge = self.settings.judge(self.equations)
         # Who is in a line is asked of every sum.
         wanted = self.protected | self.asked | (~self.equations.exact & (self.settings.lines is not None))
         # Without limits, all that counts is which figures have a single value, and which cells are small in any case.
         limits = self.settings.limits
         limited = limits.width is not None or limits.dr is not None or self.settings.lines is not None
-        apart = None if limited else self.settings.top(self.judge.scale)
-        self.found = self.judge.bound(self.equations, np.flatnonzero(wanted), apart)
+        if self.other is not None:
+            wanted[self.other.pairs(self.equations)] = True
+        while True:
+            self.judge = self.settings.judge(self.equations)
+            apart = None if limited or self.other is not None else self.settings.top(self.judge.scale)
+            self.found = self.judge.bound(self.equations, np.flatnonzero(wanted), apart)
+            closer = {} if self.other is None else self.other.excluded(self.equations, self.found)
+            if not closer:
+                return
+            self.equations = self.plain = self.equations.with_ranges(closer)
 
     def _equations(self, parts: Sequence[Figures]) -> Equations:
-        """State what tables say, with what others say about who is there."""
+        """State what tables say, with what others say about who is there, or about other versions."""
+        if self.other is not None:
+            return self.other.put(equations_of(parts, on=self.other.layout))
         if self.presence is None:
             return equations_of(parts)
         return self.presence.put(equations_of(parts, on=self.presence.layout))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from discreet.core.text import many
 from discreet.decide.ledger.check_result import Cause, LedgerFinding
+from discreet.decide.ledger.corrections import OtherVersion
 from discreet.decide.ledger.entry import PublishedTable
 from discreet.decide.ledger.given_away import PROOFS, GivenAway, Known
 from discreet.decide.ledger.joined_tables import JoinedTables, lay
@@ -56,12 +57,14 @@ def findings_of(
     before: Presence | None = None,
     *,
     same: bool = True,
+    other: OtherVersion | None = None,
 ) -> Joint:
     """Return what joined tables give away, except where nothing relates them.
 
     ``presence`` is what tables of other variables say about who is there, and ``before`` what earlier ones say.
+    ``other`` is what another version of the figures says beside its unchanged tables, which are among the others.
     """
-    tables = JoinedTables([*earlier, *new], settings, len(earlier), presence)
+    tables = JoinedTables([*earlier, *new], settings, len(earlier), presence, other)
     work = GivenAway(tables)
     given = work.all()
     known: list[Known | None] = [None] * len(given)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import getpass
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,6 +16,7 @@ from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.progress import Progress
 from discreet.core.text import Readable
 from discreet.decide.ledger.check_result import LedgerCheck, Verification
+from discreet.decide.ledger.corrections import TruePair, refuse_foreign
 from discreet.decide.ledger.entry import Entry
 from discreet.decide.ledger.history import History, Stored, addition, event, read_key, said_of
 from discreet.decide.ledger.joined_tables import refuse_contradiction
@@ -24,8 +25,12 @@ from discreet.decide.ledger.release_check import ReleaseCheck, Shelf
 from discreet.decide.ledger.settings import CheckOptions, Settings, Tags
 from discreet.decide.ledger.store import WAIT, Originals, Store
 from discreet.decide.policy import Policy
+from discreet.reading.original import open_originals
 from discreet.reading.published import open_release
+from discreet.reading.reading import Reading
 from discreet.table.release import Release
+from discreet.table.table import Table
+from discreet.table.tabulation import Tabulation
 
 FEWEST = 3
 """A change between two times made by fewer people than this shows who they are."""
@@ -275,6 +280,7 @@ class Ledger(Readable):
         fewest: int = FEWEST,
         beside: Sequence[str] | None = None,
         together: Sequence[Announced] = (),
+        originals: Mapping[str, object] | None = None,
         **options: Unpack[CheckOptions],
     ) -> LedgerCheck:
         """Say what a new release gives away together with everything published before.
@@ -296,6 +302,9 @@ class Ledger(Readable):
             beside: ids or titles of the earlier releases that a reader holds; all of them by default, which alone shows
                 whether the release can join the ledger.
             together: releases published with it that are not in the ledger yet.
+            originals: the true tables behind the release, under its title, and behind those that it corrects, by id or
+                title (by default the one kept beside the ledger): they say what was corrected, and a reader is taken to
+                know which of the finest cells that is. Nothing of them is kept.
             options: those below.
 
         Keyword Args:
@@ -340,10 +349,44 @@ class Ledger(Readable):
             return self._texts([past.entries[name] for name in names], past)
 
         shelf = Shelf(read, texts, frozenset(past.entries))
-        checked = ReleaseCheck(new, entry, held, revised, shelf, rules, others)
+        pairs = self._pairs(new, entry, [e for e in held if e.id in revised], read, originals or {})
+        checked = ReleaseCheck(new, entry, held, revised, shelf, rules, others, pairs)
         checked.name_apart(different)
         found = checked.outcome(fewest, len(every) + len(coming))
         return replace(found, head=past.head.digest, assumed=(*found.assumed, *_there_already(new, found, past)))
+
+    def _pairs(
+        self,
+        release: Release,
+        entry: Entry,
+        revised: Sequence[Entry],
+        read: Callable[[str], Release],
+        given: Mapping[str, object],
+    ) -> dict[str, TruePair]:
+        """Return the true tables behind a release and those that it corrects, by the ids of these."""
+        if not given:
+            return {}
+        if entry.title not in given:
+            raise RequestError(
+                f"originals are given, but not that of «{entry.title}»; give it too (originals=, --original FILE)"
+            )
+        if not revised:
+            raise RequestError(
+                "originals say what a release corrects, and it corrects none; name the one that it corrects "
+                "(revises=, --revises), or leave them out"
+            )
+        named = {_named(revised, name).id: table for name, table in given.items() if name != entry.title}
+        pairs = {}
+        now = _true_tables(release, entry.title, given[entry.title])
+        for e in revised:
+            if e.id not in named and not self.originals.has(e.id):
+                raise RequestError(
+                    f"the original of «{e.title}» is not given, and was not kept beside the ledger; give it too "
+                    "(originals=, --original ID=FILE)"
+                )
+            table = named[e.id] if e.id in named else self.originals.path(e.id)
+            pairs[e.id] = TruePair(_true_tables(read(e.id), e.title, table), now)
+        return pairs
 
     # --- its life -----------------------------------------------------------------------------------------
 
@@ -366,6 +409,13 @@ class Ledger(Readable):
     def __str__(self) -> str:
         """Say how much the ledger holds."""
         return f"Ledger {self.path}: {len(self):,} releases"
+
+
+def _true_tables(release: Release, title: str, given: object) -> list[Table | Tabulation]:
+    """Return the table that a release was made from, or the linked ones."""
+    found = open_originals(given, Reading())
+    refuse_foreign(release, title, found)
+    return found
 
 
 def _described(

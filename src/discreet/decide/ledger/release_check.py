@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -14,6 +14,7 @@ from discreet.core.errors import DataError, InfeasibleError
 from discreet.core.text import many
 from discreet.decide.ledger.change import ReleasePair, changes, may_lie_inside
 from discreet.decide.ledger.check_result import Change, LedgerCheck, Verdict
+from discreet.decide.ledger.corrections import TruePair
 from discreet.decide.ledger.entry import Entry, PublishedTable, sheets_of
 from discreet.decide.ledger.joint import Joint, joint_findings
 from discreet.decide.ledger.numbers_and_amounts import meet, mixed_findings
@@ -49,6 +50,7 @@ class ReleaseCheck:
 
     ``revised`` are the ids of the releases that it corrects, and ``shelf`` holds the content of releases. ``rules`` say
     what counts as given away for it, and ``others`` for amounts beside numbers, or numbers beside amounts.
+    ``originals`` are the true tables behind releases that it corrects, by id, each with its own.
     """
 
     def __init__(
@@ -60,8 +62,10 @@ class ReleaseCheck:
         shelf: Shelf,
         rules: Settings,
         others: Settings,
+        originals: Mapping[str, TruePair] | None = None,
     ) -> None:
         self.release, self.entry, self.every, self.revised = release, entry, every, revised
+        self.originals = originals or {}
         self.shelf, self.rules = shelf, rules
         self.of_others = others
         seen = [e for e in every if not e.unseen]
@@ -294,7 +298,9 @@ class ReleaseCheck:
             why = "a later release revises the other" if stated else alike([*before, *self.mine], theirs)
             if why:
                 repeated = True
-                self.joint |= same_values(self.mine, before, theirs, self.rules, why, stated=stated)
+                self.joint |= same_values(
+                    self.mine, before, theirs, self.rules, why, stated=stated, originals=self.originals.get(e.id)
+                )
             if why and not stated:
                 self.assumed.append(f"{both} were taken to describe the same values, as {why}")
         strangers = e.id not in self.revised and apart(e.population, entry.population)

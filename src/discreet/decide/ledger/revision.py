@@ -4,7 +4,7 @@ A revision corrects some figures and keeps most. If the two do not contradict ea
 equations like any others. If they do, a figure that one release hides and the other prints is known, up to the
 revision: the ranges that both leave for a protected figure are intersected, and where they are disjoint, the figure was
 corrected, and nothing follows. What is learned in this way is put into either release, and its other protected figures
-are bounded again.
+are bounded again. With the true tables of both, which say what was corrected, all of it is one set of equations.
 
 Releases about other times or populations are treated in the same way if at least half of the figures that both print
 are equal, or of those of single categories that follow from both by adding up: a reader who takes a hidden figure for
@@ -25,14 +25,17 @@ from discreet.core.errors import DataError, InfeasibleError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import listed
 from discreet.decide.ledger.check_result import LedgerFinding, between
+from discreet.decide.ledger.corrections import OtherVersion, TruePair
 from discreet.decide.ledger.entry import PublishedTable
 from discreet.decide.ledger.joined_tables import JoinedTables, faults_of, lay
-from discreet.decide.ledger.joint import Joint, joint_findings
+from discreet.decide.ledger.joint import Joint, findings_of, joint_findings, of_unrelated
 from discreet.decide.ledger.settings import Settings
 from discreet.feasible.bounds import Bounds
+from discreet.table.blocks import blocks_of
 from discreet.table.figures import Figures
 from discreet.table.grid import Grid, recode
 from discreet.table.kinds import UNBOUNDED, Kind
+from discreet.table.space import space_of
 from discreet.table.taken_apart import totals_of
 
 SEVERAL = 2
@@ -62,24 +65,34 @@ def same_values(
     why: str,
     *,
     stated: bool = True,
+    originals: TruePair | None = None,
 ) -> Joint:
     """Return what follows if an older release describes the same values as a new one with ``earlier`` ones.
 
-    ``why`` is the reason for taking the values to be the same; ``stated`` says that this was declared.
+    ``why`` is the reason for taking the values to be the same; ``stated`` says that this was declared. ``originals``
+    say what was corrected; without them, nobody is taken to know.
     """
     about = new[0].entry
     entry = replace(old[0].entry, population=about.population, period=about.period)
     theirs = [replace(sheet, entry=entry) for sheet in old]
+    told = Joint() if originals is None else corrected_findings(new, earlier, theirs, settings, originals)
     try:
-        return joint_findings(new, [*earlier, *theirs], settings, same=stated)
+        return told | joint_findings(new, [*earlier, *theirs], settings, same=stated)
     except (DataError, InfeasibleError):
         # Some figures were corrected.
-        pass
+        if originals is not None:
+            return told
     found = carried([*earlier, *new], theirs, settings, why)
     if earlier and found.findings:
         known = {(f.name, f.lower, f.upper) for f in carried(earlier, theirs, settings, why).findings}
         more = tuple(f for f in found.findings if (f.name, f.lower, f.upper) not in known)
         found = replace(found, findings=more)
+    try:
+        found = _added(found, corrected_findings(new, earlier, theirs, settings, None), why)
+    except (DataError, InfeasibleError):
+        # Figures that some release hides were corrected too.
+        if stated:
+            found |= Joint(unjudged=(_of_nobody([*theirs, *earlier, *new], why),))
     # What no newer table has all cells of.
     left = [s.figures for s in old if not any(_repeats(other.figures, s.figures) for other in (*earlier, *new))]
     others = list(dict.fromkeys(" × ".join(part.names) for part in left))
@@ -91,6 +104,63 @@ def same_values(
         "publish that anew with the corrected figures, and check it first"
     )
     return replace(found, unjudged=(*found.unjudged, text))
+
+
+def corrected_findings(
+    new: Sequence[PublishedTable],
+    earlier: Sequence[PublishedTable],
+    old: Sequence[PublishedTable],
+    settings: Settings,
+    originals: TruePair | None,
+) -> Joint:
+    """Return what both versions give away of either, to a reader who knows which of the finest cells were corrected.
+
+    Without originals, these are the ones that both print differently.
+    """
+    laid = lay([*old, *earlier, *new])
+    first, others, now = laid[: len(old)], laid[len(old) : len(laid) - len(new)], laid[len(laid) - len(new) :]
+    if open_ := _not_joined(laid, settings):
+        return Joint(unjudged=(open_,))
+    of_new = OtherVersion.of([*others, *now], first, originals)
+    found = findings_of(now, [*others, *of_new.unchanged], settings, other=of_new)
+    of_old = OtherVersion.of(first, [*others, *now], originals)
+    before = findings_of(of_old.unchanged, first, settings, other=of_old)
+    found = _added(found, before, f"its value in «{old[0].entry.title}»")
+    return found | Joint(unjudged=tuple(of_unrelated(laid, new, [*old, *earlier])))
+
+
+def _added(found: Joint, other: Joint, why: str) -> Joint:
+    """Return findings with those of others that say something else, and why that is."""
+    known = {(f.name, f.lower, f.upper) for f in found.findings}
+    more = [
+        replace(f, reason=f"{f.reason}; {why}", subtraction=f"{f.subtraction}; {why}")
+        for f in other.findings
+        if (f.name, f.lower, f.upper) not in known
+    ]
+    return found | replace(other, findings=tuple(more))
+
+
+def _not_joined(sheets: Sequence[PublishedTable], settings: Settings) -> str:
+    """Say why two versions cannot be put into one set of equations."""
+    parts = [sheet.figures for sheet in sheets]
+    titles = _names(sheet.entry.title for sheet in sheets)
+    if beside := next((one.name for part in parts for one in part.statistics if len(one)), None):
+        return f"what {beside} of {titles} says of both versions could not be judged; leave it out of one of them"
+    if settings.limits.dr is not None and any(kind.weighs for part in parts for kind in part.kinds):
+        return (
+            f"{titles} were drawn at random, and how likely the values are that both versions leave could not be "
+            "judged; judge intervals (--min-width in place of --policy), or publish corrected figures without hiding "
+            "behind a new draw"
+        )
+    space = space_of(parts)
+    crossed = [frozenset(part.names) for part in parts]
+    blocks = blocks_of(crossed, {axis.name: len(axis.nodes) for axis in space.axes})
+    if any(not any(block <= names for names in crossed) for block in blocks):
+        return (
+            f"the tables of {titles} cross in a circle, so two versions of them could not be put together; publish a "
+            "table of all their dimensions, or leave one of the tables as it was"
+        )
+    return ""
 
 
 def _repeats(new: Figures, old: Figures) -> bool:
@@ -134,12 +204,19 @@ def carried(new: Sequence[PublishedTable], old: Sequence[PublishedTable], settin
             name = work.equations.describe(i)
             if name not in seen or not seen[name].exact:
                 seen[name] = _finding(work, other, found, judged, k, titles, why)
-    texts = [
-        f"{_names(titles)} were taken to describe the same values ({why}), but some were corrected, and nobody can "
-        "tell which, so what follows from the others together could not be judged; hide in the later one what the "
-        "first hid, and nothing else"
-    ]
+    texts = [_of_nobody([*old, *new], why)]
     return Joint(tuple(seen.values()), sum(work.unfinished() for work in pair), tuple(texts if clash else ()))
+
+
+def _of_nobody(sheets: Sequence[PublishedTable], why: str) -> str:
+    """Say that nobody can tell which figures were corrected, and how to have them judged."""
+    titles = _names(sheet.entry.title for sheet in sheets)
+    return (
+        f"{titles} were taken to describe the same values ({why}), but figures were corrected that some of them hide, "
+        "so what follows from the others together could not be judged; name the release that the later one corrects, "
+        "and give the true tables of both, which say what was corrected (--revises ID --original FILE; revises=, "
+        "originals=; in a plan, records of [previous])"
+    )
 
 
 def _finding(

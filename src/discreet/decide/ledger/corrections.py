@@ -1,0 +1,299 @@
+"""Two versions of the same figures, some of which were corrected: what a reader learns who knows which.
+
+The true tables of both say which of the finest cells differ. All others have one value, and a figure without a
+corrected cell in it says the same of both versions. With corrected cells in it,
+
+    a figure now = rest + Σ corrected cells now,    the figure before = rest + Σ corrected cells before,
+
+with the same rest. Put behind the equations of one version, this is all that the other one says. A corrected cell does
+not have the value that it had: that is used where one is known, and at an end of the range of the other. Somebody who
+does not know which cells were corrected knows less. Without true tables, a reader is taken to know those that both
+versions print differently, and to take all others to be as they were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from discreet.auditing.levels import reach_of, true_values
+from discreet.core.errors import DataError
+from discreet.core.numerics import BoolArray, FloatArray, IntArray
+from discreet.decide.ledger.entry import PublishedTable
+from discreet.feasible.bounds import Bounds
+from discreet.feasible.implied_statistics import without_implied
+from discreet.table.equations import Equations, Layout, equations_of, lay_out
+from discreet.table.figures import Figures
+from discreet.table.kinds import UNBOUNDED
+from discreet.table.overlay import places, scaled
+from discreet.table.release import Release
+from discreet.table.space import AdditiveAxis
+from discreet.table.table import Table
+from discreet.table.tabulation import Tabulation
+
+NEAR = 1e-9
+"""Sums of floating-point numbers that differ by less than this share of them are equal: a round choice."""
+Originals: TypeAlias = Sequence[Table | Tabulation]
+
+
+@dataclass(frozen=True)
+class TruePair:
+    """The true tables behind an earlier version of some figures, and behind the present one."""
+
+    before: Originals
+    now: Originals
+
+
+def refuse_foreign(release: Release, title: str, originals: Originals) -> None:
+    """Refuse originals that a release was not made from."""
+    published = equations_of(without_implied(release.parts()))
+    try:
+        for one in originals:
+            reach_of(published, None, one, None, None)
+    except DataError as error:
+        raise DataError(f"the original of «{title}»: {error}") from None
+
+
+@dataclass(frozen=True, eq=False)
+class OtherVersion:
+    """What another version of the figures says, laid over the equations of one.
+
+    ``unchanged`` are its tables without the figures that have corrected cells in them. ``positions`` are the places
+    that have a value in the other version beside their own, with the ranges of that value; ``corrected`` says which of
+    them are corrected cells, whose values are known to differ if they are ``certain`` to. Each of the ``sums`` is a
+    place, and the corrected cells in it; without any, its values are equal.
+    """
+
+    title: str
+    layout: Layout
+    unchanged: tuple[PublishedTable, ...]
+    positions: IntArray
+    lower: IntArray
+    upper: IntArray
+    corrected: BoolArray
+    certain: bool
+    sums: tuple[tuple[int, tuple[int, ...]], ...]
+
+    @classmethod
+    def of(
+        cls, main: Sequence[PublishedTable], theirs: Sequence[PublishedTable], pair: TruePair | None
+    ) -> OtherVersion:
+        """Lay the tables of another version over those of one, whichever of the pair is which."""
+        one, other = ([sheet.figures for sheet in side] for side in (main, theirs))
+        parts = (*one, *other)
+        layout, decimals = lay_out(parts, (), None), max(part.decimals for part in parts)
+        differ = _Seen.of(layout, one, other) if pair is None else _Difference.of(layout, decimals, pair)
+        changes = [_ChangedTable.of(layout, sheet.figures, differ, sheet.entry.title) for sheet in theirs]
+        at = np.unique(np.array([place for one in changes for place in one.held], np.int64))
+        # Values are never negative, unless marks say that they may be.
+        signed = any((kind.said[0] or 0) < 0 for part in parts for kind in part.kinds)
+        lower, upper = np.full(at.size, -UNBOUNDED if signed else 0), np.full(at.size, UNBOUNDED)
+        unchanged, sums = [], list[tuple[int, tuple[int, ...]]]()
+        for sheet, change in zip(theirs, changes, strict=True):
+            scale = 10 ** (decimals - sheet.figures.decimals)
+            low, high = (scaled(ends, scale) for ends in sheet.figures.ranges())
+            mine = np.array(sorted(change.held), np.int64)
+            inside = np.isin(change.rows, mine)
+            place = np.searchsorted(at, change.rows[inside])
+            np.maximum.at(lower, place, low[inside])
+            np.minimum.at(upper, place, high[inside])
+            unchanged.append(replace(sheet, figures=_taken(sheet.figures, ~inside)))
+            sums += [(place, cells) for place, cells in change.held.items() if cells != (place,)]
+            sums += [(int(i), ()) for i in np.setdiff1d(at[change.covers(at)], mine)]
+        corrected = np.isin(at, np.array([cell for one in changes for cell in one.cells], np.int64))
+        return cls(
+            theirs[0].entry.title, layout, tuple(unchanged), at, lower, upper, corrected, differ.certain, tuple(sums)
+        )
+
+    def put(self, stated: Equations) -> Equations:
+        """Return the equations of one version, with the values of the other behind them."""
+        first = stated.lower.size
+        there = {int(place): first + k for k, place in enumerate(self.positions)}
+        rests = [(place, cells) for place, cells in self.sums if cells]
+        rest = {one: first + self.positions.size + k for k, one in enumerate(rests)}
+        rows: list[tuple[int, ...]] = []
+        for one in self.sums:
+            place, cells = one
+            if cells:
+                rows.append((place, rest[one], *cells))
+                rows.append((there[place], rest[one], *(there[cell] for cell in cells)))
+            else:
+                rows.append((there[place], place))
+        lengths = np.array([len(row) for row in rows], np.int64)
+        count = self.positions.size + len(rests)
+        free = np.full(len(rests), min(0, int(stated.lower.min())))
+        names = [f"{stated.describe(place)} in «{self.title}»" for place in self.positions.tolist()]
+        names += [f"{stated.describe(place)} without its corrected cells" for place, _ in rests]
+        return replace(
+            stated,
+            lower=np.concatenate([stated.lower, self.lower, free]),
+            upper=np.concatenate([stated.upper, self.upper, np.full(len(rests), UNBOUNDED)]),
+            source=np.append(stated.source, np.full(count, -1)),
+            row=np.append(stated.row, np.full(count, -1)),
+            hidden=np.append(stated.hidden, np.zeros(count, bool)),
+            starts=np.append(stated.starts, stated.starts[-1] + np.cumsum(lengths)),
+            columns=np.append(stated.columns, np.array([i for row in rows for i in row], np.int64)),
+            signs=np.append(stated.signs, np.array([s for row in rows for s in (1, *[-1] * (len(row) - 1))], np.int64)),
+            sums=(*stated.sums, *names),
+        )
+
+    def pairs(self, equations: Equations) -> IntArray:
+        """Return the corrected cells, in the first row as they are here, in the second as in the other version."""
+        first = equations.lower.size - len(equations.sums)
+        at = np.flatnonzero(self.corrected)
+        return np.stack([self.positions[at], first + at])
+
+    def excluded(self, equations: Equations, found: Bounds) -> dict[int, tuple[int, int]]:
+        """Return narrower ranges of corrected cells, which do not have the value that the other version tells.
+
+        Raises:
+            DataError: if both versions tell the same value of one.
+        """
+        if not self.certain:
+            return {}
+        closer: dict[int, tuple[int, int]] = {}
+        for one, other in (self.pairs(equations), self.pairs(equations)[::-1]):
+            known = found.lower[other] == found.upper[other]
+            value = found.lower[other]
+            low, high = found.lower[one], found.upper[one]
+            both = np.flatnonzero(known & (low == high) & (low == value))
+            if both.size:
+                name = equations.describe(int(one[both[0]]))
+                raise DataError(
+                    f"{name} differs between the originals, but both versions tell the same value of it, "
+                    f"{equations.text(int(value[both[0]]))}; give the originals that they were made from"
+                )
+            for k in np.flatnonzero(known & ((low == value) | (high == value))).tolist():
+                closer[int(one[k])] = int(low[k]) + int(low[k] == value[k]), int(high[k]) - int(high[k] == value[k])
+        return closer
+
+
+@dataclass(frozen=True, eq=False)
+class _Difference:
+    """The values of every position by two originals, NaN where they do not say, and whether all are integers."""
+
+    values: tuple[FloatArray, FloatArray]
+    certain: bool
+
+    @classmethod
+    def of(cls, layout: Layout, decimals: int, pair: TruePair) -> _Difference:
+        values: list[FloatArray] = []
+        certain = True
+        for originals in (pair.before, pair.now):
+            at, told, whole = true_values(originals, layout.space, layout.positions, decimals)
+            value = np.full(layout.positions.size, np.nan)
+            value[at] = told
+            values.append(value)
+            certain &= whole
+        return cls((values[0], values[1]), certain)
+
+    def among(self, cells: IntArray, whole: int, name: str) -> BoolArray:
+        """Say which cells of a table differ. What an original does not list is 0, if the others add up to its total."""
+        found = []
+        for values in self.values:
+            mine = np.nan_to_num(values[cells])
+            if not abs(mine.sum() - values[whole]) <= NEAR * max(abs(values[whole]), 1.0):
+                raise DataError(
+                    f"the originals do not say what all cells of {name} are in both versions; give originals with the "
+                    "dimensions and categories of the releases"
+                )
+            found.append(mine)
+        differs: BoolArray = found[0] != found[1]
+        return differs
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """The positions that two versions print differently."""
+
+    differs: BoolArray
+    certain: bool = True
+
+    @classmethod
+    def of(cls, layout: Layout, mine: Sequence[Figures], others: Sequence[Figures]) -> _Seen:
+        ranges = []
+        for parts in (mine, others):
+            stated = equations_of(parts, on=layout)
+            ranges.append((stated.lower, stated.upper, 10**stated.decimals))
+        (low, high, unit), (least, most, by) = ranges
+        return cls((low.astype(np.float64) * by > most * float(unit)) | (least.astype(np.float64) * unit > high * by))
+
+    def among(self, cells: IntArray, whole: int, name: str) -> BoolArray:
+        """Say which cells differ."""
+        del whole, name
+        found: BoolArray = self.differs[cells]
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class _ChangedTable:
+    """A table of another version: where its figures are, its corrected cells, and the sums that hold such cells."""
+
+    layout: Layout
+    rows: IntArray
+    cells: tuple[int, ...]
+    held: dict[int, tuple[int, ...]]
+    axes: dict[str, _Made]
+
+    @classmethod
+    def of(cls, layout: Layout, part: Figures, differ: _Difference | _Seen, title: str) -> _ChangedTable:
+        space = layout.space
+        axes = {axis.name: _Made.of(axis, part) for axis in space.axes if axis.name in part.names}
+        finest = space.cross({name: made.finest for name, made in axes.items()})
+        at = np.searchsorted(layout.positions, finest)
+        whole = space.cross({name: (space.axes[space.axis(name)].top(part),) for name in axes})
+        differs = differ.among(at, int(np.searchsorted(layout.positions, whole[0])), f"«{title}»")
+        changed, cells = finest[differs], at[differs].tolist()
+        held: dict[int, list[int]] = {}
+        codes = np.stack(space.grid.decode(changed), axis=1).tolist() if changed.size else []
+        for cell, code in zip(cells, codes, strict=True):
+            around = {
+                axis.name: axes[axis.name].around[place]
+                for axis, place in zip(space.axes, code, strict=True)
+                if axis.name in axes
+            }
+            for place in np.searchsorted(layout.positions, space.cross(around)).tolist():
+                held.setdefault(place, []).append(cell)
+        rows = places(space, layout.positions, part)
+        return cls(layout, rows, tuple(cells), {place: tuple(found) for place, found in held.items()}, axes)
+
+    def covers(self, at: IntArray) -> BoolArray:
+        """Say which positions are sums of this table's cells."""
+        inside = np.ones(at.size, bool)
+        codes = self.layout.space.grid.decode(self.layout.positions[at])
+        for axis, code in zip(self.layout.space.axes, codes, strict=True):
+            made = self.axes.get(axis.name)
+            inside &= code == 0 if made is None else made.whole[code]
+        return inside
+
+
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """A dimension of a table: its finest labels, and which labels of the joint axis are sums of these."""
+
+    finest: tuple[int, ...]
+    around: dict[int, tuple[int, ...]]
+    whole: BoolArray
+
+    @classmethod
+    def of(cls, axis: AdditiveAxis, part: Figures) -> _Made:
+        listed = axis.coded(part)[np.unique(part.codes[:, part.names.index(axis.name)])]
+        finest = axis.finest(listed.tolist(), axis.top(part))
+        owner = {leaf: label for label in finest for leaf in axis.under[label]}
+        around: dict[int, list[int]] = {label: [] for label in finest}
+        whole = np.zeros(len(axis.nodes), bool)
+        for node, under in enumerate(axis.under):
+            inside = {owner[leaf] for leaf in under if leaf in owner}
+            whole[node] = bool(under) and sum(len(axis.under[label]) for label in inside) == len(under)
+            for label in inside if whole[node] else ():
+                around[label].append(node)
+        return cls(finest, {label: tuple(nodes) for label, nodes in around.items()}, whole)
+
+
+def _taken(part: Figures, rows: BoolArray) -> Figures:
+    """Return some of a table's figures."""
+    upper = None if part.upper is None else part.upper[rows]
+    return replace(part, codes=part.codes[rows], values=part.values[rows], kind=part.kind[rows], upper=upper)

@@ -1,0 +1,290 @@
+"""Two versions of the same figures: judged together by what the true tables of both say was corrected."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+
+from discreet.core.errors import DataError, RequestError
+from discreet.decide.ledger import Ledger
+from discreet.decide.ledger.corrections import OtherVersion, TruePair
+from discreet.decide.ledger.entry import Entry, PublishedTable
+from discreet.decide.ledger.joined_tables import JoinedTables, lay
+from discreet.decide.ledger.settings import Settings
+from discreet.table.figures import Figures
+from discreet.table.kinds import Kind
+from discreet.table.release import Release
+from discreet.table.table import Table
+
+# --- enumeration -------------------------------------------------------------------------------------------------
+
+Shape = Mapping[str, int]
+TOPS = {4: 9, 6: 6, 8: 4}
+"""Up to which count tables with so many cells are enumerated."""
+
+
+def selected(dims: Shape, cell: Mapping[str, str]) -> tuple[int | slice, ...]:
+    """Return the part of an array that a cell or a total is."""
+    return tuple(int(cell[name][1:]) if cell.get(name, "Total") != "Total" else slice(None) for name in dims)
+
+
+@cache
+def every_table(cells: int) -> np.ndarray:
+    """Return all tables of so many cells."""
+    counts = np.arange(TOPS[cells] + 1, dtype=np.int8)
+    return np.stack(np.meshgrid(*[counts] * cells, indexing="ij"), -1).reshape(-1, cells)
+
+
+def fitting(dims: Shape, figures: Sequence[Figures]) -> list[np.ndarray]:
+    """Return every table that some releases leave."""
+    shape = tuple(dims.values())
+    at = np.arange(int(np.prod(shape))).reshape(shape)
+    left = every_table(at.size)
+    for part in figures:
+        lower, upper = part.ranges()
+        for row in np.argsort(upper - lower).tolist():
+            cell = {name: part.labels[name][code] for name, code in zip(part.names, part.codes[row], strict=True)}
+            value = left[:, np.ravel(at[selected(dims, cell)])].sum(axis=1)
+            left = left[(value >= lower[row]) & (value <= upper[row])]
+    return [one.astype(int).reshape(shape) for one in left]
+
+
+def published(random: Random, title: str, dims: Shape, table: np.ndarray, names: Sequence[str]) -> PublishedTable:
+    """Publish a crossing, with or without its margins; some figures are hidden."""
+    axes = tuple(i for i, name in enumerate(dims) if name not in names)
+    inner = table.sum(axis=axes) if axes else table
+    share, margins_too, margins = random.choice((0.3, 0.5, 0.7)), random.random() < 0.3, random.random() < 0.8
+    full = np.zeros([size + 1 for size in inner.shape], object)
+    for at in np.ndindex(full.shape):
+        is_inner = all(i < size for i, size in zip(at, inner.shape, strict=True))
+        part = tuple(i if i < size else slice(None) for i, size in zip(at, inner.shape, strict=True))
+        hides = random.random() < (share if is_inner else 0.4 * margins_too)
+        full[at] = None if hides else int(inner[part].sum())
+    labels = {name: [*(f"{name}{i}" for i in range(dims[name])), "Total"] for name in names}
+    if not margins:
+        full = full[tuple(slice(0, -1) for _ in full.shape)]
+        labels = {name: found[:-1] for name, found in labels.items()}
+    mark = Kind("suppressed", least=0)
+    figures = Figures.from_array(full, labels, mark=mark, absent="unpublished")
+    return PublishedTable(figures, Entry(title, title, "2024-01-01", "", tuple(names), 1, 0))
+
+
+@dataclass(frozen=True)
+class Versions:
+    """A table and its correction, each published; ``must`` says that cells which were corrected are known to differ."""
+
+    dims: Shape
+    before: np.ndarray
+    now: np.ndarray
+    first: Sequence[PublishedTable]
+    final: Sequence[PublishedTable]
+    must: bool
+
+    @classmethod
+    def drawn(cls, seed: int) -> Versions:
+        random = Random(seed)
+        dims = random.choice(({"g": 2, "a": 2}, {"g": 2, "a": 3}, {"g": 2, "a": 2, "s": 2}))
+        most, size = (2 if len(dims) == 3 else 3), int(np.prod(list(dims.values())))
+        before = np.array([random.randrange(most + 1) for _ in range(size)]).reshape(tuple(dims.values()))
+        now = before.copy()
+        for i in random.sample(range(size), random.choice((1, 1, 2, 3))):
+            now.flat[i] = random.randrange(most + 1)
+        crossings = [("g", "a"), ("g", "s")] if len(dims) == 3 else [("g", "a")]
+        sides = [
+            [published(random, title, dims, table, names) for names in crossings]
+            for title, table in (("First", before), ("Final", now))
+        ]
+        laid = lay([*sides[0], *sides[1]])
+        first, final = laid[: len(crossings)], laid[len(crossings) :]
+        return cls(dims, before, now, first, final, random.random() < 0.5)
+
+    def original(self, table: np.ndarray) -> list[Table]:
+        return [Table.from_array(table, {name: [f"{name}{i}" for i in range(n)] for name, n in self.dims.items()})]
+
+    def pairs(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Return all pairs of tables that the releases leave to somebody who knows which cells were corrected."""
+        crossings = [sheet.figures.names for sheet in self.first]
+
+        def crossed(table: np.ndarray, names: Sequence[str]) -> np.ndarray:
+            axes = tuple(i for i, name in enumerate(self.dims) if name not in names)
+            return table.sum(axis=axes) if axes else table
+
+        moved = [crossed(self.before, names) != crossed(self.now, names) for names in crossings]
+        same = defaultdict(list)
+        for table in fitting(self.dims, [sheet.figures for sheet in self.final]):
+            fixed = (crossed(table, c)[~m] for c, m in zip(crossings, moved, strict=True))
+            same[tuple(tuple(one.tolist()) for one in fixed)].append(table)
+        found = []
+        for old in fitting(self.dims, [sheet.figures for sheet in self.first]):
+            fixed = (crossed(old, c)[~m] for c, m in zip(crossings, moved, strict=True))
+            for new in same[tuple(tuple(one.tolist()) for one in fixed)]:
+                equal = (crossed(old, c)[m] == crossed(new, c)[m] for c, m in zip(crossings, moved, strict=True))
+                if not self.must or not any(one.any() for one in equal):
+                    found.append((old, new))
+        return found
+
+    def sides(self) -> Iterator[tuple[int, JoinedTables]]:
+        """Yield what is worked out of the first version, and of the second."""
+        truth = self.original(self.before), self.original(self.now)
+        for side, (main, theirs) in enumerate(((self.first, self.final), (self.final, self.first))):
+            other = OtherVersion.of(main, theirs, TruePair(*truth[:: 1 if side else -1]))
+            other = replace(other, certain=other.certain and self.must)
+            yield side, JoinedTables([*main, *other.unchanged], Settings(), 0, None, other)
+
+
+def agree(seeds: range) -> int:
+    """Compare every protected figure of both versions with enumeration; return how many were compared."""
+    count = 0
+    for seed in seeds:
+        drawn = Versions.drawn(seed)
+        top = TOPS[drawn.before.size]
+        pairs = drawn.pairs()
+        assert pairs
+        if max(int(table.max()) for pair in pairs for table in pair) >= top:
+            # Nothing bounds some cell.
+            continue
+        for side, tables in drawn.sides():
+            for i in np.flatnonzero(tables.protected).tolist():
+                at = selected(drawn.dims, tables.equations.cell(i))
+                values = {int(pair[side][at].sum()) for pair in pairs}
+                assert tables.ends(i) == (min(values), max(values)), (seed, side, tables.equations.describe(i))
+                count += 1
+    return count
+
+
+def test_what_both_versions_leave_is_what_enumeration_leaves() -> None:
+    assert agree(range(30)) > 150
+
+
+@pytest.mark.long
+def test_what_many_versions_leave_is_what_enumeration_leaves() -> None:
+    assert agree(range(30, 330)) > 2000
+
+
+# --- the ledger --------------------------------------------------------------------------------------------------
+
+AREAS, SIZES = "abcdef", "vwxyz"
+HIDDEN = [(0, 0), (0, 1), (2, 0), (2, 1), (4, 1), (4, 3), (2, 3)]
+
+
+def counts() -> np.ndarray:
+    table = np.random.default_rng(3).integers(12, 60, (6, 5))
+    table[0, 0], table[2, 3], table[4, 1] = 1, 2, 1
+    return table
+
+
+def corrected() -> np.ndarray:
+    """Return counts of which printed and hidden ones were corrected."""
+    table = counts()
+    table[0, 1] += 4
+    table[1, 1] += 3
+    table[2, 0] -= 5
+    table[3, 3] += 6
+    return table
+
+
+def original(table: np.ndarray) -> Table:
+    return Table.from_array(table, {"area": list(AREAS), "size": list(SIZES)})
+
+
+def suppressed(table: np.ndarray, hidden: Sequence[tuple[int, int]] = HIDDEN) -> Release:
+    full = np.zeros((7, 6), object)
+    full[:6, :5], full[6, :5], full[:6, 5], full[6, 5] = table, table.sum(axis=0), table.sum(axis=1), table.sum()
+    for at in hidden:
+        full[at] = None
+    return Release.of(Figures.from_array(full, {"area": [*AREAS, "Total"], "size": [*SIZES, "Total"]}))
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    book = Ledger(tmp_path / "ledger.sqlite")
+    book.add(suppressed(counts()), title="First", period="2024")
+    return book
+
+
+ASKED = {"title": "Final", "period": "2024", "revises": "First"}
+
+
+def test_hidden_figures_that_were_corrected_are_judged_by_the_true_tables(ledger: Ledger) -> None:
+    final = suppressed(corrected())
+    open_ = ledger.check(final, **ASKED)
+    assert open_.verdict == "incomplete"
+    assert "give the true tables of both" in open_.sentence
+    both = {"First": original(counts()), "Final": original(corrected())}
+    assert ledger.check(final, **ASKED, originals=both).verdict == "safe"
+    # In the same row, a corrected cell that is no longer hidden gives the others away, before and after.
+    fewer = suppressed(corrected(), [at for at in HIDDEN if at != (0, 1)] + [(0, 2), (2, 2)])
+    told = ledger.check(fewer, **ASKED, originals=both)
+    assert told.verdict == "unsafe"
+    found = {f.name: f.lower for f in told.new}
+    assert found["area=a, size=v"] == 1
+    assert any("its value in «First»" in f.subtraction for f in told.new)
+
+
+def test_a_figure_that_was_printed_and_is_corrected_can_be_hidden(ledger: Ledger) -> None:
+    # What hides beside it was printed and is as it was: that protects nothing.
+    now = counts()
+    now[5, 4] = 1
+    known = suppressed(now, [*HIDDEN, (5, 4), (5, 1), (1, 4), (1, 1)])
+    both = {"First": original(counts()), "Final": original(now)}
+    result = ledger.check(known, **ASKED, originals=both)
+    assert result.verdict == "unsafe"
+    assert {f.name: f.lower for f in result.new}["area=f, size=z"] == 1
+    # Totals tell the change of a single corrected cell, but not of four around a circuit, all of them hidden now.
+    now = counts()
+    now[0, 3] = 1
+    both = {"First": original(counts()), "Final": original(now)}
+    assert ledger.check(suppressed(now, [*HIDDEN, (0, 3)]), **ASKED, originals=both).verdict == "unsafe"
+    now[0, 1], now[4, 3], now[4, 1] = now[0, 1] + 4, now[4, 3] + 3, now[4, 1] + 3
+    both = {"First": original(counts()), "Final": original(now)}
+    assert ledger.check(suppressed(now, [*HIDDEN, (0, 3)]), **ASKED, originals=both).verdict == "safe"
+
+
+def test_the_reader_takes_what_is_printed_alike_to_be_as_it_was(ledger: Ledger) -> None:
+    # Only a printed figure was corrected; the new pattern shows a hidden one, by other sums than the first.
+    now = counts()
+    now[1, 4] += 9
+    result = ledger.check(suppressed(now, [at for at in HIDDEN if at != (4, 3)]), **ASKED)
+    assert result.verdict == "unsafe"
+    assert {f.name: f.lower for f in result.new}["area=e, size=w"] == 1
+
+
+def test_a_kept_original_needs_not_be_given_again(tmp_path: Path) -> None:
+    book = Ledger(tmp_path / "kept.sqlite")
+    truth = tmp_path / "first.csv"
+    original(counts()).write(truth)
+    book.add(suppressed(counts()), title="First", period="2024", original=truth)
+    result = book.check(suppressed(corrected()), **ASKED, originals={"Final": original(corrected())})
+    assert result.verdict == "safe"
+
+
+@pytest.mark.parametrize(
+    ("given", "asked", "told"),
+    [
+        ({"Final": corrected}, ASKED, "the original of «First» is not given, and was not kept"),
+        ({"First": counts}, ASKED, "not that of «Final»"),
+        ({"First": counts, "Final": corrected, "Else": counts}, ASKED, "has no release 'Else'"),
+        ({"Final": corrected}, {**ASKED, "revises": ()}, "it corrects none"),
+        ({"First": corrected, "Final": corrected}, ASKED, "the original of «First»: cell"),
+        ({"First": counts, "Final": counts}, ASKED, "the original of «Final»: cell"),
+    ],
+)
+def test_originals_that_do_not_belong_are_refused(
+    ledger: Ledger, given: dict[str, object], asked: dict[str, str], told: str
+) -> None:
+    tables = {title: original(table()) for title, table in given.items()}  # type: ignore[operator]
+    with pytest.raises((RequestError, DataError), match=told):
+        ledger.check(suppressed(corrected()), **asked, originals=tables)
+
+
+def test_originals_of_other_categories_are_refused(ledger: Ledger) -> None:
+    rows = Table.from_array(corrected().sum(axis=1), {"area": list(AREAS)})
+    with pytest.raises(DataError, match="do not say what all cells of «First» are in both versions"):
+        ledger.check(suppressed(corrected()), **ASKED, originals={"First": original(counts()), "Final": rows})
