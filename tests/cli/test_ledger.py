@@ -222,6 +222,29 @@ def test_a_revision_and_a_policy(folder: Path) -> None:
     assert "threshold is given beside a policy" in both
 
 
+def test_true_tables_say_what_a_revision_corrects(folder: Path) -> None:
+    tables = {"first": (4, 6, 7, 9), "final": (5, 6, 8, 11)}
+    for title, (a, b, c, d) in tables.items():
+        rows = ("a", "v", a), ("a", "w", b), ("b", "v", c), ("b", "w", d)
+        truth = ["area,size,count", *(f"{area},{size},{n}" for area, size, n in rows)]
+        Path(f"{title}_true.csv").write_text("\n".join(truth) + "\n", encoding="utf-8")
+        totals = ("a", "Total", a + b), ("b", "Total", c + d), ("Total", "v", a + c), ("Total", "w", b + d)
+        shown = ["area,size,count", *(f"{area},{size},x" for area, size, _ in rows)]
+        shown += [f"{area},{size},{n}" for area, size, n in (*totals, ("Total", "Total", a + b + c + d))]
+        Path(f"{title}.csv").write_text("\n".join(shown) + "\n", encoding="utf-8")
+    own = ("--ledger", "own.sqlite")
+    assert run("ledger", "add", "first.csv", *own).code == 0
+    asked = ("ledger", "check", "final.csv", "--revises", "first", "--fewest", "1", *own)
+    open_ = run(*asked, "--json")
+    assert (open_.code, json.loads(open_.out)["verdict"]) == (1, "incomplete")
+    assert "--original" in " ".join(json.loads(open_.out)["unjudged"])
+    known = ("--original", "final_true.csv", "--original", "first=first_true.csv")
+    assert json.loads(run(*asked, *known, "--json").out)["verdict"] == "safe"
+    assert "give it too (--original ID=FILE)" in refused(run(*asked, *known[:2]))
+    assert "is given two originals" in refused(run(*asked, *known, "--original", "first=final_true.csv"))
+    assert "the original of «first»: cell" in refused(run(*asked, *known[:2], "--original", "first=final_true.csv"))
+
+
 def test_what_a_mark_means_and_what_is_least(folder: Path) -> None:
     """The three hidden ones share a total of 3: by the zero that is shown, by --least, or by what the mark means."""
     Path("row.csv").write_text("x,count\na,c\nb,c\nd,c\ne,10\nTotal,13\n", encoding="utf-8")
