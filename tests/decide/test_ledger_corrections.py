@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -209,7 +210,7 @@ def ledger(tmp_path: Path) -> Ledger:
     return book
 
 
-ASKED = {"title": "Final", "period": "2024", "revises": "First"}
+ASKED: dict[str, Any] = {"title": "Final", "period": "2024", "revises": "First"}
 
 
 def test_hidden_figures_that_were_corrected_are_judged_by_the_true_tables(ledger: Ledger) -> None:
@@ -277,9 +278,9 @@ def test_a_kept_original_needs_not_be_given_again(tmp_path: Path) -> None:
     ],
 )
 def test_originals_that_do_not_belong_are_refused(
-    ledger: Ledger, given: dict[str, object], asked: dict[str, str], told: str
+    ledger: Ledger, given: dict[str, Any], asked: dict[str, Any], told: str
 ) -> None:
-    tables = {title: original(table()) for title, table in given.items()}  # type: ignore[operator]
+    tables = {title: original(table()) for title, table in given.items()}
     with pytest.raises((RequestError, DataError), match=told):
         ledger.check(suppressed(corrected()), **asked, originals=tables)
 
