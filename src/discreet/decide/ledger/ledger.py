@@ -280,7 +280,6 @@ class Ledger(Readable):
         fewest: int = FEWEST,
         beside: Sequence[str] | None = None,
         together: Sequence[Announced] = (),
-        originals: Mapping[str, object] | None = None,
         **options: Unpack[CheckOptions],
     ) -> LedgerCheck:
         """Say what a new release gives away together with everything published before.
@@ -302,9 +301,6 @@ class Ledger(Readable):
             beside: ids or titles of the earlier releases that a reader holds; all of them by default, which alone shows
                 whether the release can join the ledger.
             together: releases published with it that are not in the ledger yet.
-            originals: the true tables behind the release, under its title, and behind those that it corrects, by id or
-                title (by default the one kept beside the ledger): they say what was corrected, and a reader is taken to
-                know which of the finest cells that is. Nothing of them is kept.
             options: those below.
 
         Keyword Args:
@@ -316,6 +312,9 @@ class Ledger(Readable):
             threshold: counts that no release shows, and sums of them, must not be worked out if they are below this
                 (10 by default); None for all.
             apart: pairs of dimensions that have the same categories and are not the same.
+            originals: the true tables behind the release, under its title, and behind those that it corrects, by id or
+                title (by default the one kept beside the ledger): they say what was corrected, and a reader is taken to
+                know which of the finest cells that is. Nothing of them is kept.
             time_limit: seconds for the whole check; nothing unfinished is called safe.
             workers: threads.
             progress: called as the work advances.
@@ -327,7 +326,7 @@ class Ledger(Readable):
         clock = Clock.within(effort.time_limit)
         tags = {name: rest.pop(name) for name in Tags.__annotations__ if name in rest}
         entry = _described(new, title, None, **tags)
-        different = rest.pop("apart", ())
+        different, originals = rest.pop("apart", ()), rest.pop("originals", None) or {}
         rules = Settings.of(policy, **rest, amounts=not entry.counts)
         rules = replace(rules, clock=clock, workers=effort.workers, progress=effort.progress)
         others = rules.of_others(policy, rest.get("threshold", "default"))
@@ -348,9 +347,9 @@ class Ledger(Readable):
         def texts(names: Sequence[str]) -> list[bytes]:
             return self._texts([past.entries[name] for name in names], past)
 
-        shelf = Shelf(read, texts, frozenset(past.entries))
-        pairs = self._pairs(new, entry, [e for e in held if e.id in revised], read, originals or {})
-        checked = ReleaseCheck(new, entry, held, revised, shelf, rules, others, pairs)
+        pairs = self._pairs(new, entry, [e for e in held if e.id in revised], read, originals)
+        shelf = Shelf(read, texts, frozenset(past.entries), pairs)
+        checked = ReleaseCheck(new, entry, held, revised, shelf, rules, others)
         checked.name_apart(different)
         found = checked.outcome(fewest, len(every) + len(coming))
         return replace(found, head=past.head.digest, assumed=(*found.assumed, *_there_already(new, found, past)))

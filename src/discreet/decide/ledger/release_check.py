@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -38,11 +38,15 @@ FEW = 20
 
 @dataclass(frozen=True)
 class Shelf:
-    """The content of earlier releases: of one of them, or the packed texts of those that are ``stored``."""
+    """The content of earlier releases: of one of them, or the packed texts of those that are ``stored``.
+
+    ``originals`` are the true tables behind those that the new release corrects, by id, each with its own.
+    """
 
     read: Callable[[str], Release]
     texts: Callable[[Sequence[str]], list[bytes]]
     stored: frozenset[str]
+    originals: Mapping[str, TruePair] = field(default_factory=dict)
 
 
 class ReleaseCheck:
@@ -50,7 +54,6 @@ class ReleaseCheck:
 
     ``revised`` are the ids of the releases that it corrects, and ``shelf`` holds the content of releases. ``rules`` say
     what counts as given away for it, and ``others`` for amounts beside numbers, or numbers beside amounts.
-    ``originals`` are the true tables behind releases that it corrects, by id, each with its own.
     """
 
     def __init__(
@@ -62,10 +65,8 @@ class ReleaseCheck:
         shelf: Shelf,
         rules: Settings,
         others: Settings,
-        originals: Mapping[str, TruePair] | None = None,
     ) -> None:
         self.release, self.entry, self.every, self.revised = release, entry, every, revised
-        self.originals = originals or {}
         self.shelf, self.rules = shelf, rules
         self.of_others = others
         seen = [e for e in every if not e.unseen]
@@ -299,7 +300,7 @@ class ReleaseCheck:
             if why:
                 repeated = True
                 self.joint |= same_values(
-                    self.mine, before, theirs, self.rules, why, stated=stated, originals=self.originals.get(e.id)
+                    self.mine, before, theirs, self.rules, why, stated=stated, originals=self.shelf.originals.get(e.id)
                 )
             if why and not stated:
                 self.assumed.append(f"{both} were taken to describe the same values, as {why}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal, TypedDict
@@ -39,6 +39,7 @@ class CheckOptions(Tags, WorkOptions, total=False):
     dr: float | None
     threshold: float | Literal["default"] | None
     apart: Sequence[Sequence[str]]
+    originals: Mapping[str, object] | None
 
 
 @dataclass(frozen=True)
