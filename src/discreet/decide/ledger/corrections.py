@@ -27,6 +27,7 @@ from discreet.feasible.bounds import Bounds
 from discreet.feasible.implied_statistics import without_implied
 from discreet.table.equations import Equations, Layout, equations_of, lay_out
 from discreet.table.figures import Figures
+from discreet.table.grid import locate
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.overlay import places, scaled
 from discreet.table.release import Release
@@ -243,9 +244,9 @@ class _ChangedTable:
         space = layout.space
         axes = {axis.name: _Made.of(axis, part) for axis in space.axes if axis.name in part.names}
         finest = space.cross({name: made.finest for name, made in axes.items()})
-        at = np.searchsorted(layout.positions, finest)
+        at = _found(layout, finest, title)
         whole = space.cross({name: (space.axes[space.axis(name)].top(part),) for name in axes})
-        differs = differ.among(at, int(np.searchsorted(layout.positions, whole[0])), f"«{title}»")
+        differs = differ.among(at, int(_found(layout, whole, title)[0]), f"«{title}»")
         changed, cells = finest[differs], at[differs].tolist()
         held: dict[int, list[int]] = {}
         codes = np.stack(space.grid.decode(changed), axis=1).tolist() if changed.size else []
@@ -255,7 +256,7 @@ class _ChangedTable:
                 for axis, place in zip(space.axes, code, strict=True)
                 if axis.name in axes
             }
-            for place in np.searchsorted(layout.positions, space.cross(around)).tolist():
+            for place in _found(layout, space.cross(around), title).tolist():
                 held.setdefault(place, []).append(cell)
         rows = places(space, layout.positions, part)
         return cls(layout, rows, tuple(cells), {place: tuple(found) for place, found in held.items()}, axes)
@@ -291,6 +292,17 @@ class _Made:
             for label in inside if whole[node] else ():
                 around[label].append(node)
         return cls(finest, {label: tuple(nodes) for label, nodes in around.items()}, whole)
+
+
+def _found(layout: Layout, positions: IntArray, title: str) -> IntArray:
+    """Return where positions are in a layout."""
+    at = locate(layout.positions, positions)
+    if (at < 0).any():
+        raise DataError(
+            f"«{title}» and another version of it cannot be put together: not all sums of its cells are laid out; "
+            "publish both with the same dimensions"
+        )
+    return at
 
 
 def _taken(part: Figures, rows: BoolArray) -> Figures:
