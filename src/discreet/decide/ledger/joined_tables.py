@@ -122,7 +122,7 @@ class JoinedTables:
             wanted[self.other.pairs(self.equations)] = True
         while True:
             self.judge = self.settings.judge(self.equations)
-            apart = None if limited or self.other is not None else self.settings.top(self.judge.scale)
+            apart = None if limited else self.settings.top(self.judge.scale)
             self.found = self.judge.bound(self.equations, np.flatnonzero(wanted), apart)
             closer = {} if self.other is None else self.other.excluded(self.equations, self.found)
             if not closer:
