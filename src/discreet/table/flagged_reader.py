@@ -139,8 +139,8 @@ def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
         _enter(called, rest.pop(called), told, found, file)
     if times and told.keys() - {"lower", "upper"}:
         raise DataError(
-            f"{file}: {TIMES} is {times}, but what stands beside the figures is not multiplied by it; write all figures "
-            f"in units, with {TIMES} 0"
+            f"{file}: {TIMES} is {times}, but what stands beside the figures is not multiplied by it; write all "
+            f"figures in units, with {TIMES} 0"
         )
     if PUBLISHED_AS not in told:
         _refuse_beside(rest, hidden, classified)
