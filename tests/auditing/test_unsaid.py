@@ -192,6 +192,22 @@ def test_files_of_sdmx_in_thousands_are_joined_with_others_in_units(tmp_path: Pa
     assert "UNIT_MULT is 3, but what stands beside the figures is not multiplied" in refused(run("audit", thousands))
 
 
+def test_files_of_sdmx_in_other_units_are_not_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As above, where the thousands are in the name of the unit: what that means, no audit knows."""
+    monkeypatch.chdir(tmp_path)
+    head = "DATAFLOW,AREA,OBS_VALUE,UNIT_MEASURE\n"
+    Path("units.csv").write_text(f"{head}X,_T,5000,PS: Persons\nX,r1,,PS: Persons\nX,r2,,PS: Persons\n")
+    Path("thousands.csv").write_text(f"{head}X,r1,4.991,THS_PS\nX,_T,,THS_PS\n")
+    Path("same.csv").write_text(f"{head}X,r1,4991,PS\nX,r2,,PS\nX,_T,,PS\n")
+    told = "are said to be in another unit (UNIT_MEASURE "
+    assert told in refused(run("audit", "units.csv", "thousands.csv"))
+    assert run("ledger", "add", "units.csv").code == 0
+    assert told in refused(run("ledger", "check", "thousands.csv"))
+    for command in (("audit", "units.csv", "same.csv"), ("ledger", "check", "same.csv")):
+        assert (found := run(*command)).code == 1
+        assert "= 9" in found.out
+
+
 def test_flags_and_statuses_that_tell_hidden_figures_apart_are_marks(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text("area,count,flag\nN,,P\nS,,S\nW,10,\nV,0,\nTotal,14,\n")

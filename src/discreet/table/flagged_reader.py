@@ -36,6 +36,8 @@ NUMBER = re.compile(r"\s*[+\-−]?[0-9][0-9.,'\s]*([eE][+-]?[0-9]+)?\W*")
 TIMES = "UNIT_MULT"
 UNITS = (TIMES, "UNIT_MEASURE", "UNIT", "CURRENCY")
 """Attributes of SDMX that say in which units a figure is; the first is the power of ten that it is multiplied by."""
+UNIT = b"unit"
+"""Where the columns of a file say the unit of its figures."""
 PLAIN = re.compile(r"\s*([+\-−]?[0-9]+(?:\.[0-9]+)?)\s*")
 """A figure as SDMX-CSV writes it."""
 HIDES = frozenset(("", "Q", "M", "C", "N"))
@@ -144,7 +146,9 @@ def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
         )
     if PUBLISHED_AS not in told:
         _refuse_beside(rest, hidden, classified)
-    return pa.table({**found, **told})
+    codes = {name: _texts(after[name])[0].partition(": ")[0] for name in UNITS[1:] if name in after}
+    unit = ", ".join(f"{name} {code}" for name, code in codes.items() if code)
+    return pa.table({**found, **told}).replace_schema_metadata({UNIT: unit} if unit else None)
 
 
 def _enter(called: str, column: pa.ChunkedArray, into: dict[str, pa.Array], beside: Container[str], file: Path) -> None:

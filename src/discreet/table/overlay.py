@@ -53,6 +53,7 @@ class Overlay:
 
     def add(self, number: int, part: Figures) -> None:
         """Add one table to what is known."""
+        self._refuse_unit(part)
         at = places(self.space, self.positions, part)
         scale = 10 ** (self.decimals - part.decimals)
         low, high = part.ranges()
@@ -86,6 +87,15 @@ class Overlay:
                     self._clear(part, locate(self.positions, self.space.cross(labels)))
         if part.absent == "empty":
             self._clear(part, locate(self.positions, left_empty(self.space, self.positions, part, at)))
+
+    def _refuse_unit(self, part: Figures) -> None:
+        """Refuse a table in another unit: thousands and units do not add up, nor do two currencies."""
+        other = next((one for one in self.parts if one.unit and part.unit and one.unit != part.unit), None)
+        if other is not None:
+            raise DataError(
+                f"figures of {part.name} are said to be in another unit ({part.unit}) than those of {other.name} "
+                f"({other.unit}); write both in the same unit, and say the same in both"
+            )
 
     def _clear(self, part: Figures, missing: IntArray) -> None:
         """Record that a table has nobody at some positions, as far as these are stated."""
@@ -196,9 +206,7 @@ def only_open(
     return starts_of(np.diff(starts)[keep]), columns[entries], signs[entries]
 
 
-def empty_cells(
-    space: Space, tops: Mapping[str, int], listed: IntArray, ranges: tuple[IntArray, IntArray]
-) -> IntArray:
+def empty_cells(space: Space, tops: Mapping[str, int], listed: IntArray, ranges: tuple[IntArray, IntArray]) -> IntArray:
     """Return the positions of the cells without a row that are empty, none if no such cell has a row.
 
     They are the finest cells that the table tells apart, which may be sums of the finest ones of other tables. A sum
