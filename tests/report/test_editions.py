@@ -193,6 +193,7 @@ def test_public_intervals_do_not_say_which_sums_are_sensitive(form: str, tmp_pat
         table = dc.Table.from_array([[1, 4, 0], [2, 10, last]], {"y": ["r", "s"], "x": list("abc")})
         found = dc.assess(table, "health", seed=0x1234567890ABCDEF1234567890ABCDEF)
         assert found.verdict == "protect"
+        assert found.release is not None
         assert found.release.parts()[0].values.tolist() == [0, 5, 0, 0, 10, 10]
         file = write_report(found.to_dict(), tmp_path / f"{last}{form}", edition="public-intervals")
         written.append(file.read_bytes())
