@@ -102,14 +102,7 @@ def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
     value = next((name for name in FIGURES if name not in found), FIGURES[0])
     texts = _texts(arrow[names[at]])
     after = {name.partition(": ")[0]: arrow[name] for name in names[at + 1 :]}
-    if CONFIDENTIAL in after:
-        status = _texts(after[CONFIDENTIAL])
-        for row, (text, code) in enumerate(zip(texts, status, strict=True)):
-            if NUMBER.fullmatch(text) and code.partition(": ")[0] not in ("", "F"):
-                raise DataError(
-                    f"{file}: row {row + 1} shows {text} with {CONFIDENTIAL} {code!r}: what is confidential is not for "
-                    "publication; leave the value empty, or correct the status"
-                )
+    _refuse_confidential(texts, after, file)
     _refuse_units(texts, after, file)
     times = _times(texts, after, file)
     texts = _multiplied(texts, times, file)
@@ -146,9 +139,18 @@ def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
         )
     if PUBLISHED_AS not in told:
         _refuse_beside(rest, hidden, classified)
-    codes = {name: _texts(after[name])[0].partition(": ")[0] for name in UNITS[1:] if name in after}
-    unit = ", ".join(f"{name} {code}" for name, code in codes.items() if code)
-    return pa.table({**found, **told}).replace_schema_metadata({UNIT: unit} if unit else None)
+    return pa.table({**found, **told}).replace_schema_metadata(_unit(after))
+
+
+def _refuse_confidential(texts: Texts, after: Mapping[str, pa.ChunkedArray], file: Path) -> None:
+    """Refuse a figure that is shown although its status says that it is confidential."""
+    status = _texts(after[CONFIDENTIAL]) if CONFIDENTIAL in after else texts[:0]
+    for row, (text, code) in enumerate(zip(texts, status, strict=False)):
+        if NUMBER.fullmatch(text) and code.partition(": ")[0] not in ("", "F"):
+            raise DataError(
+                f"{file}: row {row + 1} shows {text} with {CONFIDENTIAL} {code!r}: what is confidential is not for "
+                "publication; leave the value empty, or correct the status"
+            )
 
 
 def _enter(called: str, column: pa.ChunkedArray, into: dict[str, pa.Array], beside: Container[str], file: Path) -> None:
@@ -177,6 +179,13 @@ def _refuse_units(texts: Texts, after: Mapping[str, pa.ChunkedArray], file: Path
                 f"{file}: {name} is {listed([repr(one) for one in used])}, so figures are not in one unit; write all "
                 "of them in the same one, or each unit to a file of its own"
             )
+
+
+def _unit(after: Mapping[str, pa.ChunkedArray]) -> dict[bytes, str] | None:
+    """Return the unit of the figures, as the columns of a file say it; None if nothing does."""
+    texts = {name: next(filter(None, _texts(after[name])), "") for name in UNITS[1:] if name in after}
+    unit = ", ".join(f"{name} {text.partition(': ')[0]}" for name, text in texts.items() if text)
+    return {UNIT: unit} if unit else None
 
 
 def _times(texts: Texts, after: Mapping[str, pa.ChunkedArray], file: Path) -> int:
