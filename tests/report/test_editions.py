@@ -16,6 +16,7 @@ from discreet.report import write_pictures, write_report
 from discreet.report import writing as writing_module
 from discreet.report.confidentiality import numbers, readable, unpublished
 from discreet.report.edition import public
+from discreet.table.figures import Figures
 
 FORMS = (".html", ".md", ".json")
 
@@ -198,6 +199,16 @@ def test_public_intervals_do_not_say_which_sums_are_sensitive(form: str, tmp_pat
         file = write_report(found.to_dict(), tmp_path / f"{last}{form}", edition="public-intervals")
         written.append(file.read_bytes())
     assert written[0] == written[1]
+
+
+def test_what_others_know_takes_no_place_among_the_intervals_of_outsiders() -> None:
+    """How many intervals a report lists does not depend on what respondents know, or on which sums were asked about."""
+    shown = Figures.from_array([None, None, None, 60], {"cell": ["a", "b", "c", "Total"]})
+    rows = [({"cell": cell}, firm, size) for cell, firm, size in (("a", "F", 10), ("b", "F", 20), ("c", "G", 30))]
+    found = dc.audit(shown, contributions=dc.Contributions.from_rows(rows))
+    assert all(one.attacker != "outsider" for one in found.worst(2))
+    outsiders = [one.attacker == "outsider" for one in found.worst_of_each(2)]
+    assert (outsiders.count(True), outsiders.count(False)) == (2, 2)
 
 
 def test_only_the_internal_edition_is_signed(tmp_path: Path) -> None:
