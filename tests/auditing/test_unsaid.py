@@ -168,6 +168,46 @@ def test_figures_of_sdmx_are_in_one_unit(tmp_path: Path) -> None:
     assert "UNIT_MULT is '0' and '3', so figures are not in one unit" in refused(run("audit", file))
 
 
+def test_files_of_sdmx_in_thousands_are_joined_with_others_in_units(tmp_path: Path) -> None:
+    """Of 5,000 people 4,991 are in r1, which another file prints in thousands: r2 and r3 share 9."""
+    units, thousands = tmp_path / "units.csv", tmp_path / "thousands.csv"
+    units.write_text("DATAFLOW,AREA,OBS_VALUE,UNIT_MULT\nX,_T,5000,0\nX,r2,,0\nX,r3,,0\n")
+    thousands.write_text("DATAFLOW,AREA,OBS_VALUE,UNIT_MULT\nX,r1,4.991,3\n")
+    read = [dc.read_release(file, least=1, absent="unpublished") for file in (units, thousands)]
+    found = dc.audit(read, limits=dc.Limits(width=20))
+    assert (found.verdict, [(cell.lower, cell.upper) for cell in found.cells]) == ("unsafe", [(1, 8), (1, 8)])
+    told = run("audit", units, thousands, "--absent", "unpublished", "--least", 1, "--min-width", 20)
+    assert (told.code, told.out.split()[0]) == (1, "unsafe")
+    head = "DATAFLOW,AREA,OBS_VALUE,UNIT_MULT,LOWER_BOUND,UPPER_BOUND\n"
+    thousands.write_text(f"{head}X,r1,,3: Thousands,1,2.5\nX,r2,,3: Thousands,,\nX,_T,30,3: Thousands,,\n")
+    limits = [(cell.lower, cell.upper) for cell in dc.audit(dc.read_release(thousands)).cells]
+    assert sorted(limits) == [(1000, 2500), (27_500, 29_000)]
+    for rows, words in (
+        ("X,r1,1 200,3,,\n", "shows 1 200, which cannot be multiplied by UNIT_MULT 3"),
+        ("X,r1,12,k,,\n", "UNIT_MULT is 'k', not a power of ten"),
+    ):
+        thousands.write_text(head + rows)
+        assert words in refused(run("audit", thousands))
+    thousands.write_text("DATAFLOW,AREA,OBS_VALUE,UNIT_MULT,mean\nX,r1,12,3,2.5\nX,r2,15,3,3.5\n")
+    assert "UNIT_MULT is 3, but what stands beside the figures is not multiplied" in refused(run("audit", thousands))
+
+
+def test_files_of_sdmx_in_other_units_are_not_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As above, where the thousands are in the name of the unit: what that means, no audit knows."""
+    monkeypatch.chdir(tmp_path)
+    head = "DATAFLOW,AREA,OBS_VALUE,UNIT_MEASURE\n"
+    Path("units.csv").write_text(f"{head}X,_T,5000,PS: Persons\nX,r1,,PS: Persons\nX,r2,,PS: Persons\n")
+    Path("thousands.csv").write_text(f"{head}X,r1,4.991,THS_PS\nX,_T,,THS_PS\n")
+    Path("same.csv").write_text(f"{head}X,r1,4991,PS\nX,r2,,PS\nX,_T,,PS\n")
+    told = "are said to be in another unit (UNIT_MEASURE "
+    assert told in refused(run("audit", "units.csv", "thousands.csv"))
+    assert run("ledger", "add", "units.csv").code == 0
+    assert told in refused(run("ledger", "check", "thousands.csv"))
+    for command in (("audit", "units.csv", "same.csv"), ("ledger", "check", "same.csv")):
+        assert (found := run(*command)).code == 1
+        assert "= 9" in found.out
+
+
 def test_flags_and_statuses_that_tell_hidden_figures_apart_are_marks(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text("area,count,flag\nN,,P\nS,,S\nW,10,\nV,0,\nTotal,14,\n")

@@ -40,6 +40,7 @@ REFUSED = {
     "margins in another language": "area,m,f,Insgesamt\nn,3,4,7\ns,1,2,3\nInsgesamt,4,6,10\n",
     "margins by a code": "sex,count\nM,x\nF,4\nT,7\n",
     "ends without a count": "area,lower,upper\nn,3,4\ns,1,2\n",
+    "ends without a count, by ages": "age,lower,upper\n16,12,30\n17,15,40\n",
     "one end": "area,count,lower\nn,3,1\ns,4,2\n",
     "an index": ",area,count\n5,n,3\n9,s,4\n",
     "an index, read and written": "Unnamed: 0,area,count\n5,n,3\n9,s,4\n",

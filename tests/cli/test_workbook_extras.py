@@ -78,6 +78,30 @@ def test_what_readers_can_open_is_refused(add: Callable[[openpyxl.Workbook], Non
         dc.read_release("more.xlsx", sheet="Sheet")
 
 
+@pytest.mark.parametrize(
+    ("place", "content", "told"),
+    [
+        (
+            "xl/worksheets/sheet1.xml",
+            '<scenarios><scenario name="old"><inputCells r="C2" val="3"/></scenario></scenarios>',
+            "scenarios with",
+        ),
+        ("customXml/item1.xml", "<DataMashup>UEsDBA==</DataMashup>".encode("utf-16"), "queries with their data"),
+    ],
+)
+def test_values_that_no_sheet_shows(place: str, content: str | bytes, told: str) -> None:
+    book().save("plain.xlsx")
+    with zipfile.ZipFile("plain.xlsx") as old, zipfile.ZipFile("more.xlsx", "w") as new:
+        for name in old.namelist():
+            sheet = old.read(name)
+            end = b"</sheetData>"
+            new.writestr(name, sheet.replace(end, end + str(content).encode()) if name == place else sheet)
+        if isinstance(content, bytes):
+            new.writestr(place, content)
+    assert run("audit", "plain.xlsx", "--least", "1").out.startswith("safe")
+    assert f"holds {told}" in refused(run("audit", "more.xlsx", "--least", "1"))
+
+
 @pytest.mark.parametrize(("formula", "tells"), [("=SUM(C2:C3)", False), ("=3+10", True), ("=original!C2+C3", True)])
 def test_formulas_that_contain_figures(formula: str, tells: bool) -> None:
     made = book()

@@ -424,7 +424,7 @@ def test_merging_that_brings_all_people_of_a_line_into_one_cell_is_not_safe(tmp_
 
 @pytest.mark.parametrize(("coalition", "alone", "verdict", "told"), [
     (0, False, "release", "no row, column or other line of the table has everybody in one cell"),
-    (0, True, "withhold", "readers see that area=n, job=b, as published, holds everybody in its line"),
+    (0, True, "withhold", "1 cell holds everybody in its line; readers see that it does"),
     (1, False, "withhold", "was not judged: weighted figures do not say how many people few are"),
 ])  # fmt: skip
 def test_lines_of_weighted_counts_are_judged_or_said_not_to_be(
@@ -440,6 +440,22 @@ def test_lines_of_weighted_counts_are_judged_or_said_not_to_be(
     assert found.verdict == verdict
     (line,) = (one for one in found.checks if one.name == "lines")
     assert told in line.text
+
+
+def test_full_lines_of_weighted_counts_beside_cells_that_rules_call_sensitive(tmp_path: Path) -> None:
+    """Everybody in n has job b, and four other cells and totals are below the threshold."""
+    counts = {"nb": 5, "sa": 20, "sb": 11, "sc": 4, "wa": 9, "wb": 30, "wc": 6}
+    rows = [f"{cell[0]},{cell[1]},{1.5 + i % 2}" for cell, count in counts.items() for i in range(count)]
+    (tmp_path / "people.csv").write_text("\n".join(["area,job,w", *rows]) + "\n")
+    file = tmp_path / "people.csv"
+    found = dc.assess(file, by=["area", "job"], weight="w", policy="health", seed=1, trial=True)
+    assert found.verdict == "withhold"
+    assert "1 cell holds everybody in its line; readers see that it does" in found.reasons
+    plain = dc.assess(file, by=["area", "job"], policy="default", protection="none", seed=1, trial=True)
+    weighted = dc.assess(file, by=["area", "job"], weight="w", policy="default", protection="none", seed=1, trial=True)
+    assert [check.text for check in plain.checks if check.name == "lines"] == [
+        check.text for check in weighted.checks if check.name == "lines"
+    ]
 
 
 def test_a_line_is_full_where_all_others_together_are_few(tmp_path: Path) -> None:

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 from tests.report import examples
 
+import discreet as dc
 from discreet.core.errors import DataError, RequestError
 from discreet.report import write_pictures, write_report
 from discreet.report import writing as writing_module
 from discreet.report.confidentiality import numbers, readable, unpublished
 from discreet.report.edition import public
+from discreet.table.figures import Figures
 
 FORMS = (".html", ".md", ".json")
 
@@ -182,6 +184,31 @@ def test_intervals_are_public_only_if_asked(tmp_path: Path) -> None:
     assert 'id="cells"' in write_report(data, tmp_path / "i.html", edition="public-intervals").read_text(
         encoding="utf-8"
     )
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_public_intervals_do_not_say_which_sums_are_sensitive(form: str, tmp_path: Path) -> None:
+    """Of two originals behind the same figures, one has a column of 7, which the policy calls sensitive, one of 8."""
+    written = []
+    for last in (7, 8):
+        table = dc.Table.from_array([[1, 4, 0], [2, 10, last]], {"y": ["r", "s"], "x": list("abc")})
+        found = dc.assess(table, "health", seed=0x1234567890ABCDEF1234567890ABCDEF)
+        assert found.verdict == "protect"
+        assert found.release is not None
+        assert found.release.parts()[0].values.tolist() == [0, 5, 0, 0, 10, 10]
+        file = write_report(found.to_dict(), tmp_path / f"{last}{form}", edition="public-intervals")
+        written.append(file.read_bytes())
+    assert written[0] == written[1]
+
+
+def test_what_others_know_takes_no_place_among_the_intervals_of_outsiders() -> None:
+    """How many intervals a report lists does not depend on what respondents know, or on which sums were asked about."""
+    shown = Figures.from_array([None, None, None, 60], {"cell": ["a", "b", "c", "Total"]})
+    rows = [({"cell": cell}, firm, size) for cell, firm, size in (("a", "F", 10), ("b", "F", 20), ("c", "G", 30))]
+    found = dc.audit(shown, contributions=dc.Contributions.from_rows(rows))
+    assert all(one.attacker != "outsider" for one in found.worst(2))
+    outsiders = [one.attacker == "outsider" for one in found.worst_of_each(2)]
+    assert (outsiders.count(True), outsiders.count(False)) == (2, 2)
 
 
 def test_only_the_internal_edition_is_signed(tmp_path: Path) -> None:

@@ -213,6 +213,17 @@ class Audit(Readable):
         """Return the n figures about which readers know most."""
         return self._cells(self.findings.order[:n])
 
+    def worst_of_each(self, n: int) -> tuple[CellAudit, ...]:
+        """Return the n published figures about which outsiders know most, and the n others: of insiders, or of sums.
+
+        Which of the others there are depends on what was asked; the n figures of outsiders follow from the release.
+        """
+        found = self.findings
+        shown = (found.who == 0) & (found.at < found.equations.positions.size)
+        mine = shown[found.order]
+        rank = np.where(mine, np.cumsum(mine), np.cumsum(~mine))
+        return self._cells(found.order[rank <= n])
+
     def cell(self, attacker: str | None = None, **labels: object) -> CellAudit:
         """Return the figure of one cell, by its labels.
 

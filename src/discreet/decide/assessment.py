@@ -171,7 +171,7 @@ class Assessment(Recorded):
                 "release": release_data(evidence.release),
                 "cells": self.cells(CELLS),
                 "audit": {name: getattr(audit, name) for name in names}
-                | {"cells": [cell.to_dict() for cell in audit.worst(CELLS)]},
+                | {"cells": [cell.to_dict() for cell in audit.worst_of_each(CELLS)]},
                 "utility": {**({} if loss is None else loss.to_dict()), **lost},
                 **({"statistics": [one.to_dict() for one in evidence.statistics]} if evidence.statistics else {}),
                 "sample": None if self.sample is None else self.sample.to_dict(),

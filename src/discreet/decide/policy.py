@@ -263,7 +263,8 @@ class Policy(CheckedPart):
                 "holdings (holding=, --holding), or choose the level 'contributor'"
             )
         found = self.judges(bool(tabulation.responses), holdings=holdings)
-        if self.rules.group_disclosure is not None and not tabulation.responses:
+        # Weighted counts are counts of people too.
+        if self.rules.group_disclosure is not None and all(one.counts for one in tabulation.responses):
             found.append(group_rule(self.rules.group_disclosure))
         return found
 

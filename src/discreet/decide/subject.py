@@ -222,7 +222,7 @@ class Case:
     def full_lines(self) -> BoolArray | None:
         """Which cells hold everybody on a line, or all but a few; None if the policy does not ask for that."""
         rules = self.policy.rules
-        if self.found is None or self.subject.magnitudes or not self.asks_lines:
+        if self.found is None or not self.asks_lines:
             return None
         assert rules.group_disclosure is not None
         name = group_rule(rules.group_disclosure).name

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from discreet.core.errors import DataError, RequestError, nearest
 from discreet.core.json_types import JsonObject
+from discreet.table.space import WHOLE
 
 EDITIONS = ("internal", "public", "public-intervals")
 """Internal; public; and public with the interval of every figure that an outsider can work out."""
@@ -47,11 +48,13 @@ def public(data: JsonObject, intervals: bool = False) -> JsonObject:
         raise RequestError("there is no public edition of a sample's assessment: it names no release; write one first")
     release = data["release"]
     audit = data.get("audit") or {}
-    # Only an outsider's view follows from the release; others know contributions.
+    # Only an outsider's view follows from the release; others know contributions. Sums that the release does not show
+    # were asked about because they are sensitive: naming them would say that they are.
+    shown = _figures(release)
     cells = [
         {name: cell.get(name) for name in FROM_AUDIT}
         for cell in audit.get("cells", ())
-        if cell.get("attacker") == "outsider"
+        if cell.get("attacker") == "outsider" and _without_totals(cell["cell"]) in shown
     ]
     # An audit of some of the hidden figures would say which of them are sensitive, and in which order.
     hidden = sum(part["hides"][kind] for part in release["figures"] for kind in part["kind"])
@@ -70,6 +73,22 @@ def public(data: JsonObject, intervals: bool = False) -> JsonObject:
         "audit": {"cells": cells},
         "record": {"versions": data.get("record", {}).get("versions")},
     }
+
+
+def _figures(release: JsonObject) -> set[frozenset[tuple[str, str]]]:
+    """Return the cells and totals that a release shows or hides, by what they are besides totals."""
+    found = set()
+    for part in release["figures"]:
+        names = [one["name"] for one in part["dimensions"]]
+        labels = [[WHOLE if x == part["total"] else x for x in one["labels"]] for one in part["dimensions"]]
+        for codes in part["codes"]:
+            cell = {name: of[code] for name, of, code in zip(names, labels, codes, strict=True)}
+            found.add(_without_totals(cell))
+    return found
+
+
+def _without_totals(cell: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    return frozenset(item for item in cell.items() if item[1] != WHOLE)
 
 
 def _release(release: JsonObject) -> JsonObject:

@@ -55,7 +55,7 @@ class Figures(Copied, Readable):
     largest; for others ``upper`` says nothing. It holds nothing of the original beyond what is published.
 
     ``statistics`` are published beside the figures, which definitions call ``figure``. A table of another quantity, in
-    the same cells, has a ``measure`` of its own.
+    the same cells, has a ``measure`` of its own. ``unit`` is what a file says of the unit of its figures.
 
     >>> shown = Figures.from_array([[3, None], [1, 5]], {"area": ["n", "s"], "sex": ["m", "f"]})
     >>> shown.hidden.tolist()
@@ -76,6 +76,7 @@ class Figures(Copied, Readable):
     measure: str = ""
     figure: str = "count"
     statistics: tuple[StatisticColumn, ...] = ()
+    unit: str = ""
 
     def __post_init__(self) -> None:
         labels = {name: tuple(str(label) for label in found) for name, found in self.labels.items()}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Mapping
+from decimal import Decimal
 from pathlib import Path
 
 import numpy as np
@@ -32,8 +33,13 @@ PERIODS = ("BASE_PER", "TIME_PER_COLLECT")
 """Attributes of SDMX that are named like statistics, but are not."""
 NUMBER = re.compile(r"\s*[+\-−]?[0-9][0-9.,'\s]*([eE][+-]?[0-9]+)?\W*")
 """A figure that is shown, with signs of notes behind it; 1-4 and <5 are marks."""
-UNITS = ("UNIT_MULT", "UNIT_MEASURE", "UNIT", "CURRENCY")
-"""Attributes of SDMX that say in which units a figure is."""
+TIMES = "UNIT_MULT"
+UNITS = (TIMES, "UNIT_MEASURE", "UNIT", "CURRENCY")
+"""Attributes of SDMX that say in which units a figure is; the first is the power of ten that it is multiplied by."""
+UNIT = b"unit"
+"""Where the columns of a file say the unit of its figures."""
+PLAIN = re.compile(r"\s*([+\-−]?[0-9]+(?:\.[0-9]+)?)\s*")
+"""A figure as SDMX-CSV writes it."""
 HIDES = frozenset(("", "Q", "M", "C", "N"))
 """Statuses that say only that a figure is not shown: suppressed, missing, confidential, not for publication."""
 ALL = "_T"
@@ -96,15 +102,10 @@ def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
     value = next((name for name in FIGURES if name not in found), FIGURES[0])
     texts = _texts(arrow[names[at]])
     after = {name.partition(": ")[0]: arrow[name] for name in names[at + 1 :]}
-    if CONFIDENTIAL in after:
-        status = _texts(after[CONFIDENTIAL])
-        for row, (text, code) in enumerate(zip(texts, status, strict=True)):
-            if NUMBER.fullmatch(text) and code.partition(": ")[0] not in ("", "F"):
-                raise DataError(
-                    f"{file}: row {row + 1} shows {text} with {CONFIDENTIAL} {code!r}: what is confidential is not for "
-                    "publication; leave the value empty, or correct the status"
-                )
+    _refuse_confidential(texts, after, file)
     _refuse_units(texts, after, file)
+    times = _times(texts, after, file)
+    texts = _multiplied(texts, times, file)
     hidden = np.array([not NUMBER.fullmatch(text) for text in texts.tolist()], bool)
     if BOUNDS[PUBLISHED_AS] not in after:
         statuses = [_texts(after[name]) for name in (STATUS, CONFIDENTIAL) if name in after]
@@ -112,6 +113,8 @@ def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
     classified = dict(found)
     found[value] = pa.array(texts.tolist(), pa.string())
     told = {name: after[column] for name, column in BOUNDS.items() if column in after}
+    for end in (name for name in ("lower", "upper") if name in told):
+        told[end] = pa.array(_multiplied(_texts(told[end]), times, file).tolist(), pa.string())
     stated = ""
     if PUBLISHED_AS in told:
         stated = _stated(told[PUBLISHED_AS])
@@ -129,9 +132,25 @@ def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
     # What looks like a statistic, or like figures of its own, is never left out in silence.
     for called in statistics_among(list(rest), list(classified), pa.table({**classified, **rest}), MARKS):
         _enter(called, rest.pop(called), told, found, file)
+    if times and told.keys() - {"lower", "upper"}:
+        raise DataError(
+            f"{file}: {TIMES} is {times}, but what stands beside the figures is not multiplied by it; write all "
+            f"figures in units, with {TIMES} 0"
+        )
     if PUBLISHED_AS not in told:
         _refuse_beside(rest, hidden, classified)
-    return pa.table({**found, **told})
+    return pa.table({**found, **told}).replace_schema_metadata(_unit(after))
+
+
+def _refuse_confidential(texts: Texts, after: Mapping[str, pa.ChunkedArray], file: Path) -> None:
+    """Refuse a figure that is shown although its status says that it is confidential."""
+    status = _texts(after[CONFIDENTIAL]) if CONFIDENTIAL in after else texts[:0]
+    for row, (text, code) in enumerate(zip(texts, status, strict=False)):
+        if NUMBER.fullmatch(text) and code.partition(": ")[0] not in ("", "F"):
+            raise DataError(
+                f"{file}: row {row + 1} shows {text} with {CONFIDENTIAL} {code!r}: what is confidential is not for "
+                "publication; leave the value empty, or correct the status"
+            )
 
 
 def _enter(called: str, column: pa.ChunkedArray, into: dict[str, pa.Array], beside: Container[str], file: Path) -> None:
@@ -160,6 +179,38 @@ def _refuse_units(texts: Texts, after: Mapping[str, pa.ChunkedArray], file: Path
                 f"{file}: {name} is {listed([repr(one) for one in used])}, so figures are not in one unit; write all "
                 "of them in the same one, or each unit to a file of its own"
             )
+
+
+def _unit(after: Mapping[str, pa.ChunkedArray]) -> dict[bytes, str] | None:
+    """Return the unit of the figures, as the columns of a file say it; None if nothing does."""
+    texts = {name: next(filter(None, _texts(after[name])), "") for name in UNITS[1:] if name in after}
+    unit = ", ".join(f"{name} {text.partition(': ')[0]}" for name, text in texts.items() if text)
+    return {UNIT: unit} if unit else None
+
+
+def _times(texts: Texts, after: Mapping[str, pa.ChunkedArray], file: Path) -> int:
+    """Return the power of ten that all figures are multiplied by."""
+    used = set(_texts(after[TIMES])[texts != ""].tolist()) if TIMES in after else set()
+    code = next(iter(used), "").partition(": ")[0].strip() or "0"
+    if not re.fullmatch(r"-?[0-9]{1,2}", code):
+        raise DataError(f"{file}: {TIMES} is {code!r}, not a power of ten such as 3 for thousands; correct it")
+    return int(code)
+
+
+def _multiplied(texts: Texts, times: int, file: Path) -> Texts:
+    """Return figures in units: other files can be in thousands or millions, and rules count single units."""
+    if not times:
+        return texts
+    found = texts.copy()
+    for row, text in enumerate(texts.tolist()):
+        if plain := PLAIN.fullmatch(text):
+            found[row] = f"{Decimal(plain[1].replace('−', '-')).scaleb(times):f}"
+        elif NUMBER.fullmatch(text):
+            raise DataError(
+                f"{file}: row {row + 1} shows {text}, which cannot be multiplied by {TIMES} {times}; write it with a "
+                "point before the decimals and nothing else"
+            )
+    return found
 
 
 def _with_reasons(texts: Texts, hidden: BoolArray, statuses: list[Texts]) -> Texts:

@@ -19,7 +19,7 @@ from discreet.table.cell_forms import confirmations, form_of, is_written
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.release_reader import read_release
-from discreet.table.roles import FIGURES, MARKS, PUBLISHED_AS, STATES, different_rows, roles
+from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, STATES, different_rows, roles
 from discreet.table.statistic import OTHER
 from discreet.table.table_reader import has_note, is_tabulated, note_of, read_tabulation
 from discreet.table.unmarked_totals import CODED, named_like_a_total
@@ -117,7 +117,8 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
     told = content == "table" and PUBLISHED_AS in arrow.column_names
     content = "release" if told else content
     proposed.update({name: str(value) for name, value in reading.items() if value})
-    if content in ("table", "release") and not has_note(arrow.schema.metadata):
+    ends = content == "records" and set(ENDS) <= set(arrow.column_names) and set(COUNTS).isdisjoint(arrow.column_names)
+    if (content in ("table", "release") or ends) and not has_note(arrow.schema.metadata):
         # Refuse what every reader of tables refuses: columns of which it is not clear what they are.
         with errors_of(file):
             roles(

@@ -53,6 +53,7 @@ class Overlay:
 
     def add(self, number: int, part: Figures) -> None:
         """Add one table to what is known."""
+        self._refuse_unit(part)
         at = places(self.space, self.positions, part)
         scale = 10 ** (self.decimals - part.decimals)
         low, high = part.ranges()
@@ -86,6 +87,15 @@ class Overlay:
                     self._clear(part, locate(self.positions, self.space.cross(labels)))
         if part.absent == "empty":
             self._clear(part, locate(self.positions, left_empty(self.space, self.positions, part, at)))
+
+    def _refuse_unit(self, part: Figures) -> None:
+        """Refuse a table in another unit: thousands and units do not add up, nor do two currencies."""
+        other = next((one for one in self.parts if one.unit and part.unit and one.unit != part.unit), None)
+        if other is not None:
+            raise DataError(
+                f"figures of {part.name} are said to be in another unit ({part.unit}) than those of {other.name} "
+                f"({other.unit}); write both in the same unit, and say the same in both"
+            )
 
     def _clear(self, part: Figures, missing: IntArray) -> None:
         """Record that a table has nobody at some positions, as far as these are stated."""
@@ -146,7 +156,7 @@ def places(space: Space, positions: IntArray, part: Figures) -> IntArray:
 def left_empty(space: Space, positions: IntArray, part: Figures, at: IntArray) -> IntArray:
     """Return the inner cells that a table does not list as they are empty; its rows are ``at`` some positions."""
     tops = {axis.name: axis.top(part) for axis in space.axes if axis.name in part.names}
-    return empty_cells(space, tops, positions[at], positions[at[part.ranges()[0] > 0]])
+    return empty_cells(space, tops, positions[at], part.ranges())
 
 
 def scaled(values: IntArray, scale: int) -> IntArray:
@@ -196,32 +206,40 @@ def only_open(
     return starts_of(np.diff(starts)[keep]), columns[entries], signs[entries]
 
 
-def empty_cells(space: Space, tops: Mapping[str, int], listed: IntArray, above_zero: IntArray) -> IntArray:
+def empty_cells(space: Space, tops: Mapping[str, int], listed: IntArray, ranges: tuple[IntArray, IntArray]) -> IntArray:
     """Return the positions of the cells without a row that are empty, none if no such cell has a row.
 
     They are the finest cells that the table tells apart, which may be sums of the finest ones of other tables. A sum
-    above 0 without a row for any of its cells is not published below: those are not empty.
+    above 0 without a row for any of its cells is not published below: those are not empty. Where no category of a group
+    has a row anywhere, the table does not tell them apart, and they are empty only where the group is.
 
     Args:
         space: the labels of every dimension.
         tops: the dimensions of the table, and the place of its total along each: only cells in it can be left out.
         listed: the positions that have a row.
-        above_zero: those whose figure is above 0.
+        ranges: what their figures are at least and at most.
 
     >>> axis = AdditiveAxis("x", ("Total", "g", "h", "a", "b", "c", "d"), ((0, (1, 2)), (1, (3, 4)), (2, (5, 6))))
-    >>> empty_cells(Space((axis,)), {"x": 0}, np.array([0, 1, 2, 3]), np.array([0, 1, 2, 3])).tolist()
+    >>> empty_cells(Space((axis,)), {"x": 0}, np.arange(4), (np.ones(4), np.ones(4))).tolist()
     [4]
-    >>> empty_cells(Space((axis,)), {"x": 0}, np.array([0, 1]), np.array([0, 1])).tolist()
+    >>> empty_cells(Space((axis,)), {"x": 0}, np.arange(2), (np.ones(2), np.ones(2))).tolist()
     [2]
-    >>> empty_cells(Space((axis,)), {"x": 2}, np.array([0, 1, 2, 3]), np.array([0, 1, 2, 3])).tolist()
+    >>> empty_cells(Space((axis,)), {"x": 2}, np.arange(4), (np.ones(4), np.ones(4))).tolist()
     []
     """
     axes = [axis for axis in space.axes if axis.name in tops]
     leaves = [axis.leaves if not (top := tops[axis.name]) else tuple(sorted(axis.under[top])) for axis in axes]
     codes = [np.unique(space.grid.code(listed, space.names.index(axis.name))).tolist() for axis in axes]
     told = [axis.finest(seen, tops[axis.name]) for axis, seen in zip(axes, codes, strict=True)]
-    found = _empty_among(space, axes, leaves, listed, above_zero)
-    return found if told == leaves else np.union1d(found, _empty_among(space, axes, told, listed, above_zero))
+    low, high = ranges
+    above_zero = listed[low > 0]
+    if told == leaves:
+        return _empty_among(space, axes, leaves, listed, above_zero)
+    groups = space.cross({axis.name: below for axis, below in zip(axes, told, strict=True)})
+    open_below = np.union1d(above_zero, np.intersect1d(listed[high > 0], groups))
+    return np.union1d(
+        _empty_among(space, axes, leaves, listed, open_below), _empty_among(space, axes, told, listed, above_zero)
+    )
 
 
 def _empty_among(

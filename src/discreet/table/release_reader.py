@@ -30,6 +30,7 @@ from discreet.table.doubtful_files import (
 )
 from discreet.table.figure_texts import MEANING, figure_texts, meanings_of, parsed
 from discreet.table.figures import Absent, Figures
+from discreet.table.flagged_reader import UNIT
 from discreet.table.frames import plain_columns, unpivot
 from discreet.table.hierarchy import TOTAL, Hierarchy, part_tree
 from discreet.table.kinds import EXACT, INTERVAL, SUPPRESSED, Kind
@@ -289,7 +290,8 @@ def _figures(
         for name, entries in columns.aside.items()
         if name not in definitions
     ]
-    return replace(main, statistics=tuple(stated)), *others
+    unit = (arrow.schema.metadata or {}).get(UNIT, b"").decode()
+    return replace(main, statistics=tuple(stated), unit=unit), *others
 
 
 def _built(columns: _Columns, how: ReleaseOptions, groups: Groups) -> Figures:

@@ -25,6 +25,9 @@ HIDDEN_SHEET = re.compile(rb"<(?:\w+:)?sheet\s[^>]*\bstate=[\"'](?:very)?hidden"
 FORMULAS = re.compile(rb"<(?:\w+:)?f(?:\s[^>]*)?>([^<]+)</")
 NAMES = re.compile(rb"<(?:\w+:)?definedName\s[^>]*>([^<]+)</")
 PROPERTIES = re.compile(rb"<vt:(?:u?i[1248]|u?int|r[48]|decimal|cy)>")
+SCENARIOS = re.compile(rb"<(?:\w+:)?inputCells\s")
+QUERIES = re.compile(rb"D\x00?a\x00?t\x00?a\x00?M\x00?a\x00?s\x00?h\x00?u\x00?p")
+"""Power Query, which may hold tables of its own, in an encoding of one or two bytes."""
 CELLS = re.compile(rb"\$?[A-Z]{1,3}\$?[0-9]+")
 """Cells in a formula; functions such as LOG10 look like them."""
 
@@ -65,8 +68,14 @@ def _extras(archive: zipfile.ZipFile) -> Iterator[str]:
                 yield "names for numbers or texts"
         if name == "docProps/custom.xml" and PROPERTIES.search(archive.read(name)):
             yield "document properties that are numbers"
-        if name.startswith("xl/worksheets/") and any(map(_tells, FORMULAS.findall(archive.read(name)))):
-            yield "formulas with numbers or texts in them, or with cells of other sheets"
+        if name.startswith("customXml/") and QUERIES.search(archive.read(name)):
+            yield "queries with their data"
+        if name.startswith("xl/worksheets/"):
+            sheet = archive.read(name)
+            if any(map(_tells, FORMULAS.findall(sheet))):
+                yield "formulas with numbers or texts in them, or with cells of other sheets"
+            if SCENARIOS.search(sheet):
+                yield "scenarios with values of cells"
 
 
 def _constant(named: bytes) -> bool:

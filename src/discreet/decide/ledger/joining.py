@@ -142,7 +142,7 @@ def explicit(part: Figures) -> Figures:
     axes = zip(space.axes, (part.codes[:, part.names.index(axis.name)] for axis in space.axes), strict=True)
     codes = np.stack([axis.coded(part)[column] for axis, column in axes], axis=1)
     rows = space.grid.encode(codes.T)
-    missing = empty_cells(space, dict.fromkeys(part.names, 0), rows, rows[part.ranges()[0] > 0])
+    missing = empty_cells(space, dict.fromkeys(part.names, 0), rows, part.ranges())
     if not missing.size:
         return replace(part, absent="unpublished")
     labels = {axis.name: (axis.whole, *axis.nodes[1:]) for axis in space.axes}

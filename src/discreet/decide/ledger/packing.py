@@ -86,6 +86,7 @@ def _part(part: Figures) -> dict[str, Json]:
         "absent": part.absent,
         "upper": None if part.upper is None else part.upper.tolist(),
         "hierarchies": {name: [tree.to_dict() for tree in trees] for name, trees in part.hierarchies.items()},
+        **({"unit": part.unit} if part.unit else {}),
         **(
             {"statistics": [one.to_dict() for one in part.statistics], "figure": part.figure} if part.statistics else {}
         ),
@@ -108,5 +109,6 @@ def _figures(data: JsonObject) -> Figures:
         absent=data["absent"],
         upper=None if data["upper"] is None else np.array(data["upper"], np.int64),
         figure=data.get("figure", "count"),
+        unit=data.get("unit", ""),
         statistics=tuple(StatisticColumn.from_dict(one) for one in data.get("statistics", ())),
     )
