@@ -106,7 +106,7 @@ class Scratch(NamedTuple):
     ``column_of`` and ``row_of`` say where a cell that has not moved yet and an equation are, ``spare`` which columns
     are free for others. ``shift``, ``came``, ``ahead`` and ``queue`` are for ways through a network: how far cells have
     moved, by which cell a side of an equation was reached and by which it leads to the end, and in which order.
-    ``tally`` counts changes of tableaus and releases.
+    ``balance`` adds up what a circuit changes in each equation, and ``tally`` counts changes of tableaus and releases.
     """
 
     tableau: CircuitTableau
@@ -120,6 +120,7 @@ class Scratch(NamedTuple):
     came: IntArray
     ahead: IntArray
     queue: IntArray
+    balance: FloatArray
     tally: IntArray
 
 
@@ -153,6 +154,7 @@ def workspace(cells: int, equations: int) -> Scratch:
         came=np.full(2 * equations, -1, np.int64),
         ahead=np.full(2 * equations, -1, np.int64),
         queue=np.zeros(2 * equations, np.int64),
+        balance=np.zeros(equations),
         tally=np.zeros(2, np.int64),
     )
 

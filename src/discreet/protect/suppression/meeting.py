@@ -234,24 +234,18 @@ def _to_integers(move: Move, found: IntArray, moves: FloatArray, room: Room, uni
 @compiled
 def _fits(on: ClassEquations, count: int, work: Scratch) -> bool:
     """Check in integers that every sum stays."""
-    found, moves, place, seen = work.found, work.moves, work.column_of, work.row_of
+    found, moves, place, balance = work.found, work.moves, work.column_of, work.balance
     fits = True
     for i in range(count):
         fits = fits and place[found[i]] < 0
         place[found[i]] = i
-    for i in range(count):
         for k in range(on.begins[found[i]], on.begins[found[i] + 1]):
-            e, total = on.rows[k], 0.0
-            if seen[e] >= 0 or not fits:
-                continue
-            seen[e] = i
-            for t in range(on.starts[e], on.starts[e + 1]):
-                if place[on.columns[t]] >= 0:
-                    total += on.signs[t] * moves[place[on.columns[t]]]
-            fits = total == 0.0
+            balance[on.rows[k]] += on.weights[k] * moves[i]
     for i in range(count):
         place[found[i]] = -1
-        seen[on.rows[on.begins[found[i]] : on.begins[found[i] + 1]]] = -1
+        for k in range(on.begins[found[i]], on.begins[found[i] + 1]):
+            fits = fits and balance[on.rows[k]] == 0.0
+            balance[on.rows[k]] = 0.0
     return fits
 
 
