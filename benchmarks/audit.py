@@ -142,7 +142,7 @@ def dense_three_way() -> Iterator[list[str]]:
     rng = np.random.default_rng(0)
     weights = rng.lognormal(0, 1, (20, 20, 15))
     counts = rng.multinomial(57_000, (weights / weights.sum()).ravel()).reshape(weights.shape)
-    hidden = np.zeros((31, 31, 21), bool)
+    hidden = np.zeros(np.add(counts.shape, 1), np.bool_)
     hidden[:-1, :-1, :-1] = np.isin(counts, (1, 2))
     for axis in range(3):
         counts = np.concatenate([counts, counts.sum(axis=axis, keepdims=True)], axis=axis)

@@ -49,11 +49,11 @@ PARTS = {
     "suppression": Part(235),
     "suppression:proofs": Part(240),
     "suppression:largest": Part(90),
-    "suppression:firms": Part(40),
-    "assess": Part(40),
+    "suppression:firms": Part(35),
+    "assess": Part(60),
     "workbench": Part(50),
     "cliffs": Part(130),
-    "growth": Part(250),
+    "growth": Part(235),
 }
 """Modules, or functions of modules, with their budget: what each was measured to take where nothing else ran, and about
 a fifth more."""

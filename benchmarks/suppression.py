@@ -385,7 +385,6 @@ def firms() -> Iterator[str]:
     yield machine("numpy", "numba", "highspy") + "\n"
     yield "P% rule with p = 10 for holdings, suppressed and audited in one problem; harder ones are among the cliffs.\n"
     works = [partial(linked, 3_000, insiders) for insiders in INSIDERS]
-    works += [partial(magnitude, 3_000, insiders) for insiders in INSIDERS]
     works.append(partial(magnitude, 100_000, "none"))
     head = ["tables", "insiders", "cells", "primary", "secondary", "gap", "seconds", "audit", "GiB"]
     yield from growing(head, (work() for work in works))
