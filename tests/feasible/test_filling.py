@@ -80,7 +80,7 @@ def test_few_tables_are_tried_where_none_fits(monkeypatch: pytest.MonkeyPatch) -
     shown = figures.astype(object)
     shown[:5, :5, :5] = None
     labels = [*map(str, range(5)), "Total"]
-    published = Figures.from_array(shown.tolist(), {name: labels for name in "abc"})
+    published = Figures.from_array(shown.tolist(), dict.fromkeys("abc", labels))
     (group,) = groups(equations_of(published))
     tries = []
 
