@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 
-from _tools import machine, table
+from _tools import growing, machine
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -72,8 +72,8 @@ def business() -> str:
     return f"{found.verdict} by {made}; {found.sensitivity.cells.size:,} sensitive cells; report of {size / 1e6:.1f} MB"
 
 
-def main() -> str:
-    rows = []
+def rows() -> Iterator[list[str]]:
+    """Yield what each work takes."""
     works: list[tuple[str, Callable[[], str], float]] = [
         ("10,000 cells, random rounding", counts, 5),
         ("30 methods on the religion table, 1,000 draws each", census, 60),
@@ -83,11 +83,17 @@ def main() -> str:
         wall, busy = time.perf_counter(), time.process_time()
         told = work()
         seconds, cpu = time.perf_counter() - wall, time.process_time() - busy
-        rows.append([name, f"{seconds:.1f}", f"{cpu:.1f}", f"{promised:g}", told])
-    shown = table(["work", "seconds", "CPU seconds", "promised", "outcome"], rows)
-    where = machine("numpy", "scipy", "highspy")
-    return f"## Assessing and comparing\n\n{where}\n\nFirst runs, compiling included.\n\n{shown}"
+        yield [name, f"{seconds:.1f}", f"{cpu:.1f}", f"{promised:g}", told]
+
+
+def main() -> Iterator[str]:
+    """Yield the section line by line."""
+    yield "## Assessing and comparing\n"
+    yield machine("numpy", "scipy", "highspy") + "\n"
+    yield "First runs: what is compiled there is included.\n"
+    yield from growing(["work", "seconds", "CPU seconds", "promised", "outcome"], rows())
 
 
 if __name__ == "__main__":
-    print(main())
+    for line in main():
+        print(line, flush=True)

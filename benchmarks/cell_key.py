@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import tempfile
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from _tools import best, in_turn, machine, table
+from _tools import best, growing, in_turn, machine
 from discreet.protect.cell_key import CellKey, KeyedTable, PTable, design_ptable, record_keys
 from discreet.protect.cell_key.key_noise import perturb
 
@@ -45,24 +47,26 @@ def for_the_peer(ptable: PTable) -> Any:
     return pd.DataFrame({"pcv": counts, "ckey": keys, "pvalue": noise})
 
 
-def main() -> str:
+def noise() -> Iterator[list[str]]:
+    """Yield what noise and its design take."""
     rng = np.random.default_rng(1)
     ptable = design_ptable(5, 3, minimum=3)
     counts, keys = rng.poisson(6, CELLS), rng.integers(0, 2**32, CELLS)
     perturb(counts[:9], keys[:9], ptable)
-    noise, copied = in_turn([lambda: perturb(counts, keys, ptable), lambda: counts + keys], times=5)
+    own, copied = in_turn([lambda: perturb(counts, keys, ptable), lambda: counts + keys], times=5)
+    yield [f"noise for {CELLS:,} cells with keys", f"{own:.3f} s", f"adding the two columns {copied:.3f} s"]
     designed = best(lambda: design_ptable(5, 3, minimum=3, stay=0.5, monotone=True), 5)
-    rows = [
-        [f"noise for {CELLS:,} cells with keys", f"{noise:.3f} s", f"adding the two columns {copied:.3f} s"],
-        ["designing a perturbation table (D = 5, V = 3, nine counts)", f"{designed * 1000:.1f} ms", ""],
-    ]
-    people = records(RECORDS)
-    frame = people.to_pandas()
-    whole = for_the_peer(ptable)
+    yield ["designing a perturbation table (D = 5, V = 3, nine counts)", f"{designed * 1000:.1f} ms", ""]
+
+
+def tables() -> Iterator[list[str]]:
+    """Yield what tables of records take, beside the peer."""
+    ptable = design_ptable(5, 3, minimum=3)
+    people, by = records(RECORDS), list(NAMES)
+    frame, whole = people.to_pandas(), for_the_peer(ptable)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "people.parquet"
         pq.write_table(people, path)
-        by = list(NAMES)
 
         def ours(source: Any) -> Any:
             keyed = KeyedTable.from_records(source, by, key="key", key_range=KEYS, margins=[by])
@@ -75,21 +79,21 @@ def main() -> str:
                 return create_perturbed_table(frame, whole, [], by, "key", use_existing_ons_id=False, threshold=0)
 
         check(ours(people), peer())
-        file, memory, theirs = in_turn([lambda: ours(path), lambda: ours(people), peer], times=3)
-        hashed = best(lambda: record_keys(people, ["id"], SECRET), 2)
-    rows += [
-        [
-            f"{' × '.join(by)} of {RECORDS:,} records in memory",
-            f"{memory:.2f} s",
-            f"{theirs / memory:.1f} times as fast",
-        ],
-        ["the same from a Parquet file", f"{file:.2f} s", f"{theirs / file:.1f} times as fast"],
-        ["cell-key-perturbation, in memory", f"{theirs:.2f} s", ""],
-        [f"keyed hashes of {RECORDS:,} identifiers", f"{hashed:.2f} s", ""],
-    ]
-    lines = ["## Cell keys", "", machine("numpy", "numba", "duckdb", "pandas", "cell-key-perturbation") + ".", ""]
-    lines += ["Both give the same figures for all cells.", "", table(["", "time", ""], rows)]
-    return "\n".join(lines)
+        file, memory, theirs = in_turn([lambda: ours(path), lambda: ours(people), peer], times=2)
+    ratio = f"{theirs / memory:.1f} times as fast"
+    yield [f"{' × '.join(by)} of {RECORDS:,} records in memory", f"{memory:.2f} s", ratio]
+    yield ["the same from a Parquet file", f"{file:.2f} s", f"{theirs / file:.1f} times as fast"]
+    yield ["cell-key-perturbation, in memory", f"{theirs:.2f} s", ""]
+    hashed = best(lambda: record_keys(people, ["id"], SECRET), 2)
+    yield [f"keyed hashes of {RECORDS:,} identifiers", f"{hashed:.2f} s", ""]
+
+
+def main() -> Iterator[str]:
+    """Yield the section line by line."""
+    yield "## Cell keys\n"
+    yield machine("numpy", "numba", "duckdb", "pandas", "cell-key-perturbation") + ".\n"
+    yield "Both give the same figures for all cells.\n"
+    yield from growing(["", "time", ""], chain(noise(), tables()))
 
 
 def check(release: Any, frame: Any) -> None:
@@ -102,4 +106,5 @@ def check(release: Any, frame: Any) -> None:
 
 
 if __name__ == "__main__":
-    print(main())
+    for line in main():
+        print(line, flush=True)

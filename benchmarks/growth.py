@@ -1,7 +1,8 @@
-"""How time and memory grow: every command on tables of 10³ to 10⁶ cells, each point in a process with a cap of its own.
+"""How time and memory grow: every command on tables of 10³ to 10⁶ cells, each in a process, each size with a cap.
 
 ``DISCREET_GROWTH`` names the cells (``1e3,1e4``), ``DISCREET_GROWTH_CAP`` the CPU seconds that a point may take.
-``DISCREET_BENCH_SECONDS`` is how long all of it may take: small tables come first, and what is left is not measured.
+``DISCREET_BENCH_SECONDS`` is how long all of it may take: commands that take long come last, and what is left is not
+measured. With names of commands, only these are measured.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
@@ -23,18 +24,18 @@ import numpy as np
 import pyarrow as pa
 
 import discreet as dc
-from _tools import machine, table
+from _tools import growing, machine, processor_seconds
+from instances import nested
 
 SIZES = [round(float(size)) for size in os.environ.get("DISCREET_GROWTH", "1e3,1e4,1e5,1e6").split(",")]
-CAP = int(os.environ.get("DISCREET_GROWTH_CAP", "60"))
+CAP = int(os.environ.get("DISCREET_GROWTH_CAP", "90"))
 PATIENCE = 20.0 * CAP
 """What searches are given on the clock: enough that on a busy machine, too, the cap on CPU seconds ends them."""
-DEADLINE = time.monotonic() + 0.85 * float(os.environ.get("DISCREET_BENCH_SECONDS", "inf"))
-"""When no further point is begun; the rest of the time is for the last one and the picture."""
+DEADLINE = time.time() + 0.85 * float(os.environ.get("DISCREET_BENCH_SECONDS", "1e9"))
+"""When no further point is begun; the rest of the time is for those that have begun."""
 PICTURE = Path(__file__).with_name("growth.svg")
-WARM = 10_000
-"""The most cells of the table on which everything is imported, and kernels are loaded that pay at this size, before the
-clock starts."""
+WARM = 1_000
+"""The cells of the table on which everything is imported and compiled before the clock starts."""
 
 
 class Point(NamedTuple):
@@ -82,6 +83,7 @@ FORMS: dict[str, Callable[[int], object]] = {
     "sparse": flat(2, 0.1),
     "hierarchy": grouped,
     "linked": linked,
+    "nested": nested,
 }
 
 
@@ -113,83 +115,66 @@ def tabulated(original: dc.Table) -> object:
     return dc.tabulate(pa.table({name: codes[i] for i, name in enumerate("abc")}), ["a", "b", "c"])
 
 
+def sampled(original: dc.Table) -> object:
+    return dc.protect.random_sample(original, fraction=0.1, seed=1)
+
+
 COMMANDS: dict[str, tuple[str, Callable[..., object]]] = {
-    **{f"assess, {form}": (form, assessed) for form in FORMS if form != "linked"},
-    "assess controlled rounding": ("two-way", lambda made: assessed(made, "controlled-rounding")),
-    "assess controlled rounding, three-way": ("three-way", lambda made: assessed(made, "controlled-rounding")),
     "risk": ("two-way", dc.risk),
     "rules": ("two-way", lambda made: dc.sensitivity(made, [dc.rules.Threshold(3)])),
     "tabulate": ("two-way", tabulated),
     "protect random-rounding": ("two-way", lambda made: dc.protect.random_rounding(made, base=3, seed=1)),
+    "protect small-count-rounding": ("two-way", lambda made: dc.protect.small_count_rounding(made, base=3)),
+    "protect table-swapping": ("two-way", lambda made: dc.protect.table_swapping(made, rate=0.1, seed=1)),
+    "protect simulation": ("two-way", lambda made: dc.protect.simulation(made, seed=1)),
+    "protect random-sample": ("two-way", sampled),
     "protect cell-key": ("two-way", lambda made: assessed(made, "cell-key:bound=5,variance=3")),
-    "protect suppress": ("two-way", suppressed),
-    "protect suppress, hierarchy": ("hierarchy", suppressed),
-    "protect suppress, linked": ("linked", suppressed),
     "audit": ("two-way", audited),
     "ledger check": ("two-way", checked),
     "estimate": ("two-way", lambda made: dc.estimate(made, 10 * made.total, model="polya", draws=20, seed=1)),
     "uniques": ("sparse", lambda made: dc.population_uniques(made, 10 * made.total)),
+    **{f"assess, {form}": (form, assessed) for form in ("two-way", "three-way", "four-way", "sparse", "hierarchy")},
+    "assess controlled rounding": ("two-way", lambda made: assessed(made, "controlled-rounding")),
+    "protect suppress, nested": ("nested", suppressed),
+    "protect suppress, linked": ("linked", suppressed),
+    "protect suppress, hierarchy": ("hierarchy", suppressed),
+    "protect suppress": ("two-way", suppressed),
+    "assess controlled rounding, three-way": ("three-way", lambda made: assessed(made, "controlled-rounding")),
 }
 
 
-def measure(command: str, cells: int) -> None:
-    """Measure one point in this process, and print it."""
+def measure(command: str, until: float) -> None:
+    """Measure a command at one size after the other in this process, and print each point."""
     form, work = COMMANDS[command]
-    work(FORMS[form](min(cells, WARM)))
-    original = FORMS[form](cells)
-    begun = time.process_time()
-    work(original)
-    seconds = time.process_time() - begun
-    print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
+    work(FORMS[form](WARM))
+    for size in SIZES:
+        if time.time() > until:
+            break
+        original = FORMS[form](size)
+        limit = math.ceil(time.process_time()) + CAP
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+        seconds = processor_seconds(lambda original=original: work(original))  # type: ignore[misc]
+        print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]), flush=True)
 
 
-def point(command: str, cells: int) -> Point:
-    """Measure one point in a process of its own."""
-    limit = CAP + 60  # for imports, the table and kernels
-
-    def capped() -> None:
-        resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
-
+def points(command: str) -> list[Point]:
+    """Measure a command in a process of its own, as far as it comes; what the cap ended is infinite."""
     done = subprocess.run(
-        [sys.executable, __file__, command, str(cells)],
+        [sys.executable, __file__, "--one", command, str(DEADLINE)],
+        env={**os.environ, "DISCREET_KERNELS": "compiled"},
         capture_output=True,
         text=True,
         check=False,
-        preexec_fn=capped,
     )
-    if done.returncode < 0:
-        return Point(math.inf, math.nan)
-    if done.returncode:
-        raise RuntimeError(f"{command}, {cells:,} cells: {done.stderr.strip().splitlines()[-1]}")
-    return Point(*json.loads(done.stdout.splitlines()[-1]))
-
-
-def grown() -> dict[str, list[Point]]:
-    """Measure all commands at one size after the other, two at a time.
-
-    What the cap ended is not measured on larger tables.
-    """
-    found: dict[str, list[Point]] = {command: [] for command in COMMANDS}
-    for number, size in enumerate(SIZES):
-
-        def measured(command: str, size: int = size) -> None:
-            if time.monotonic() < DEADLINE:
-                found[command].append(point(command, size))
-                print(f"{command}, {size:,} cells: {found[command][-1].seconds:.2f} s", file=sys.stderr, flush=True)
-
-        going = [c for c, points in found.items() if len(points) == number and not (points and _ended(points[-1]))]
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(measured, going))
-    return found
-
-
-def _ended(one: Point) -> bool:
-    return one.seconds > CAP
+    found = [Point(*json.loads(line)) for line in done.stdout.splitlines()]
+    if done.returncode > 0:
+        raise RuntimeError(f"{command}: {done.stderr.strip().splitlines()[-1]}")
+    return [*found, Point(math.inf, math.nan)] if done.returncode else found
 
 
 def exponent(points: list[Point]) -> float:
     """Return the exponent of time in cells between the last two sizes that ended."""
-    ended = [(math.log(size), math.log(max(one.seconds, 1e-3))) for size, one in zip(SIZES, points, strict=False)]
+    ended = [(math.log(size), math.log(max(one.seconds, 1e-4))) for size, one in zip(SIZES, points, strict=False)]
     ended = [one for one in ended if math.isfinite(one[1])][-2:]
     return (ended[1][1] - ended[0][1]) / (ended[1][0] - ended[0][0]) if len(ended) == 2 else math.nan
 
@@ -213,30 +198,36 @@ def draw(found: dict[str, list[Point]]) -> None:
     plt.close(figure)
 
 
-def main() -> str:
-    found = grown()
-    draw(found)
-    rows = []
-    for command, points in found.items():
-        shown = [f"{one.seconds:.2f}" if math.isfinite(one.seconds) else f"over {CAP}" for one in points]
-        memory = max((one.memory for one in points if math.isfinite(one.seconds)), default=math.nan)
-        rows.append([command, *shown, *["–"] * (len(SIZES) - len(shown)), f"{exponent(points):.2f}", f"{memory:.0f}"])
-    header = ["command", *(f"{size:,} cells" for size in SIZES), "exponent", "peak MiB"]
-    return "\n\n".join(
-        [
-            "## Growth",
-            machine("numpy", "numba"),
-            "CPU seconds of each command on counts of mean 3 (0.1 where sparse), imports and loading of kernels left "
-            f"out; each point in a process of its own, ended after {CAP} s. The exponent is that between the last two "
-            "sizes that ended; points that were not measured are dashes.",
-            table(header, rows),
-            "![CPU seconds against cells](growth.svg)",
-        ]
+def rows(commands: Iterable[str]) -> Iterator[list[str]]:
+    """Yield what every command takes at each size, two commands at a time; the picture grows with them."""
+    found: dict[str, list[Point]] = {}
+    with ThreadPoolExecutor(2) as pool:
+        for command, measured in zip(commands, pool.map(points, commands), strict=True):
+            found[command] = measured
+            draw(found)
+            shown = [f"{one.seconds:.3g}" if math.isfinite(one.seconds) else f"over {CAP}" for one in measured]
+            memory = max((one.memory for one in measured if math.isfinite(one.seconds)), default=math.nan)
+            left = ["–"] * (len(SIZES) - len(shown))
+            yield [command, *shown, *left, f"{exponent(measured):.2f}", f"{memory:.0f}"]
+
+
+def main(commands: Iterable[str] = tuple(COMMANDS)) -> Iterator[str]:
+    """Yield the section line by line."""
+    yield "## Growth\n"
+    yield machine("numpy", "numba") + "\n"
+    yield (
+        "CPU seconds of each command on counts of mean 3 (0.1 where sparse), imports and loading of kernels left out; "
+        f"what takes longer than {CAP} s at one size is ended there. *Nested* is a three-way table with groups of ten "
+        "in two of its dimensions, skewed counts and all margins, of which counts below 3 are suppressed. The exponent "
+        "is that between the last two sizes that ended; points that were not measured are dashes.\n"
     )
+    yield from growing(["command", *(f"{size:,} cells" for size in SIZES), "exponent", "peak MiB"], rows(commands))
+    yield "![CPU seconds against cells](growth.svg)"
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        measure(sys.argv[1], int(sys.argv[2]))
+    if sys.argv[1:2] == ["--one"]:
+        measure(sys.argv[2], float(sys.argv[3]))
     else:
-        print(main())
+        for line in main(sys.argv[1:] or tuple(COMMANDS)):
+            print(line, flush=True)

@@ -23,6 +23,8 @@ SETTINGS: dict[str, tuple[tuple[int, ...], tuple[int, ...], int, int]] = {
     "t3d_180k": ((200, 50, 10), (20, 7, 3), 1_500_000, 106),
 }
 """Leaves and groups of each dimension (0 for none), records, seed."""
+SEED = "DISCREET_BENCH_SEED"
+"""The variable of the environment with what is added to seeds."""
 SENSITIVE = (1, 2, 3)
 BoolArray = npt.NDArray[np.bool_]
 
@@ -57,7 +59,12 @@ class Instance:
 def generate(name: str) -> Instance:
     """Draw an instance: Zipf margins, lognormal interaction, multinomial counts."""
     sizes, groups, records, seed = SETTINGS[name]
-    rng = np.random.default_rng(seed + int(os.environ.get("DISCREET_BENCH_SEED", "0")))
+    return _drawn(name, sizes, groups, records, np.random.default_rng(seed + int(os.environ.get(SEED, "0"))))
+
+
+def _drawn(
+    name: str, sizes: tuple[int, ...], groups: tuple[int, ...], records: int, rng: np.random.Generator
+) -> Instance:
     weights = np.ones(())
     trees = {}
     for d, (size, count) in enumerate(zip(sizes, groups, strict=True)):
@@ -72,6 +79,13 @@ def cells_of(instance: Instance) -> Tabulation:
     """Lay an instance out with all margins."""
     counts = Table.from_array(instance.leaves, {name: list(tree.leaves) for name, tree in instance.trees.items()})
     return Tabulation.from_table(counts, hierarchies=instance.trees)
+
+
+def nested(cells: int) -> Tabulation:
+    """Lay out a three-way table of so many cells, with groups of ten in two dimensions and records in proportion."""
+    side = max(2, round((cells / 6 / 1.21) ** 0.5))
+    sizes, groups = (side, side, 5), (max(2, side // 10), max(2, side // 10), 0)
+    return cells_of(_drawn("nested", sizes, groups, 60 * side * side, np.random.default_rng(1)))
 
 
 def _tree(letter: str, size: int, count: int) -> Hierarchy:

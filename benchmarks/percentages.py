@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import time
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 
-from _tools import machine, table
+from _tools import growing, machine
 from discreet.auditing.audit import audit
 from discreet.table.figures import Figures
 from discreet.table.kinds import Kind
@@ -53,21 +54,20 @@ def compared(decimals: int, hidden_too: bool) -> list[str]:
     return [str(decimals), shown, f"{exact:,}", f"{without:.3f}", f"{beside:.3f}", f"{beside / without:.1f}"]
 
 
-def main() -> str:
-    compared(1, True)
-    rows = [compared(decimals, hidden_too) for decimals in (0, 1) for hidden_too in (True, False)]
-    header = ["decimals", "percentages", "exact", "seconds without", "with", "ratio"]
-    return "\n\n".join(
-        [
-            "## Audit: percentages beside 10⁴ counts",
-            machine("numpy", "numba"),
-            "A table of 100 × 100 counts with margins; counts of 1 to 4 are hidden. Percentages of rows and of the "
-            "total stand beside all counts, or beside those that are shown. *Exact* counts the hidden counts that "
-            "percentages give away. All of the audit is timed, the two in turn.",
-            table(header, rows),
-        ]
+def main() -> Iterator[str]:
+    """Yield the section line by line."""
+    yield "## Audit: percentages beside 10⁴ counts\n"
+    yield machine("numpy", "numba") + "\n"
+    yield (
+        "A table of 100 × 100 counts with margins; counts of 1 to 4 are hidden. Percentages of rows and of the "
+        "total stand beside all counts, or beside those that are shown. *Exact* counts the hidden counts that "
+        "percentages give away. All of the audit is timed, the two in turn.\n"
     )
+    compared(1, True)
+    header = ["decimals", "percentages", "exact", "seconds without", "with", "ratio"]
+    yield from growing(header, (compared(*case) for case in product((0, 1), (True, False))))
 
 
 if __name__ == "__main__":
-    sys.stdout.write(main() + "\n")
+    for line in main():
+        print(line, flush=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from functools import partial
 
 import numpy as np
 
-from _tools import best, in_turn, machine, table
+from _tools import best, growing, in_turn, machine
 from discreet import datasets
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.parallel import run
@@ -133,68 +132,64 @@ def cases() -> Iterator[Case]:
             yield Case(name, fraction, model, setting, f, [model.population(setting.sample(row), N) for row in f])
 
 
-def main() -> str:
-    rows, draw_rows = [], []
+def against_numpy(drawn: list[list[str]]) -> Iterator[list[str]]:
+    """Yield how fast population tables are judged, and keep what this takes beside drawing alone."""
     for case in cases():
         few = 10 if case.name == "log-linear" else 2
         case.ours(2)
-        slow, one, two, alone, both, numpy_alone = in_turn(
-            [
-                partial(case.numpy, few),
-                partial(case.ours, 1),
-                partial(case.ours, 2),
-                case.drawing,
-                case.judging,
-                case.numpy_drawing,
-            ]
-        )
+        works = [partial(case.numpy, few), partial(case.ours, 1), partial(case.ours, 2)]
+        slow, one, two, alone, both, numpy_alone = in_turn([*works, case.drawing, case.judging, case.numpy_drawing], 3)
         base = few * DRAWS / slow
         rates = [SAMPLES * DRAWS / seconds for seconds in (one, two)]
         column = f"{case.name}, fraction {case.fraction}"
         ratios = [f"**{rate / base:.1f}**" for rate in rates]
-        rows.append([column, f"{base:,.0f}", f"{rates[0]:,.0f}", ratios[0], f"{rates[1]:,.0f}", ratios[1]])
         against = f"{one / numpy_alone:.2f}" if case.name == "log-linear" else "–"
-        draw_rows.append(
-            [column, f"{SAMPLES * DRAWS / alone:,.0f}", f"{both / alone:.2f}", f"{one / alone:.2f}", against]
-        )
-    linear = linearity()
+        drawn.append([column, f"{SAMPLES * DRAWS / alone:,.0f}", f"{both / alone:.2f}", f"{one / alone:.2f}", against])
+        yield [column, f"{base:,.0f}", f"{rates[0]:,.0f}", ratios[0], f"{rates[1]:,.0f}", ratios[1]]
+
+
+def main() -> Iterator[str]:
+    """Yield the section line by line."""
+    yield "## Replay of antal2015 Table 2\n"
+    yield machine("numpy", "numba") + "\n"
+    yield (
+        "Population tables judged a second, including the set-up of every sample. The alternative is batched NumPy "
+        "on one thread: `multinomial` and logarithms per draw; for the urn, ball by ball for all draws of a sample "
+        "at once.\n"
+    )
+    drawn: list[list[str]] = []
+    head = ["column", "NumPy", "discreet, 1 thread", "ratio", "discreet, 2 threads", "ratio"]
+    yield from growing(head, against_numpy(drawn))
+    yield (
+        "Compared with drawing the tables alone, on one thread. *Judged*: drawing and R2 over drawing; *all*: also "
+        "fitting the model to each sample. The last column compares all of it with `Generator.multinomial` alone.\n"
+    )
+    yield from growing(["column", "tables drawn a second", "judged", "all", "all, against NumPy's drawing"], drawn)
+    yield (
+        "Time against draws, for one sample (Pólya urn, fraction 0.1); the last column is constant if time is "
+        "linear in draws.\n"
+    )
+    yield from growing(["draws", "milliseconds", "microseconds a draw"], linearity())
     start = time.perf_counter()
     study = replay(StudyEffort(seed=1))
     seconds = time.perf_counter() - start
-    return "\n\n".join(
-        [
-            "## Replay of antal2015 Table 2",
-            machine("numpy", "numba"),
-            "Population tables judged a second, including the set-up of every sample. The alternative is batched NumPy "
-            "on one thread: `multinomial` and logarithms per draw; for the urn, ball by ball for all draws of a sample "
-            "at once.",
-            table(
-                ["column", "NumPy", "discreet, 1 thread", "ratio", "discreet, 2 threads", "ratio"],
-                rows,
-            ),
-            "Compared with drawing the tables alone, on one thread. *Judged*: drawing and R2 over drawing; *all*: also "
-            "fitting the model to each sample. The last column compares all of it with `Generator.multinomial` alone.",
-            table(["column", "tables drawn a second", "judged", "all", "all, against NumPy's drawing"], draw_rows),
-            "Time against draws, for one sample (Pólya urn, fraction 0.1); the last column is constant if time is "
-            "linear in draws.",
-            table(["draws", "milliseconds", "microseconds a draw"], linear),
-            f"The whole replay, 8 columns × 1,000 samples × 1,000 draws, took **{seconds:.1f} s** on 2 threads: "
-            f"{8e6 / seconds:,.0f} tables a second. {study.sentence}",
-        ]
+    yield (
+        f"The whole replay, 8 columns × 1,000 samples × 1,000 draws, took **{seconds:.1f} s** on 2 threads: "
+        f"{8e6 / seconds:,.0f} tables a second. {study.sentence}"
     )
 
 
-def linearity() -> list[list[str]]:
+def linearity() -> Iterator[list[str]]:
+    """Yield what more and more draws of one sample take."""
     setting = Setting(RELIGION, lookup_values(RELIGION, 0.1))
     row = np.zeros(RELIGION.size, np.int64)
     row[RELIGION.cells] = RandomSample(setting.n).draws(RELIGION, generator(1), 1)[0]
     fit = PolyaUrn().population(setting.sample(row), N)
-    rows = []
     for draws in (1000, 4000, 16_000, 64_000):
         seconds = best(partial(setting.mean_risk, row, fit, generator(1), draws))
-        rows.append([f"{draws:,}", f"{1e3 * seconds:.1f}", f"{1e6 * seconds / draws:.2f}"])
-    return rows
+        yield [f"{draws:,}", f"{1e3 * seconds:.1f}", f"{1e6 * seconds / draws:.2f}"]
 
 
 if __name__ == "__main__":
-    sys.stdout.write(main() + "\n")
+    for line in main():
+        print(line, flush=True)

@@ -1,8 +1,8 @@
 """Run every benchmark, each in a process and a time of its own, and write RESULTS.md: half an hour at most.
 
-Parts that generate tables are run at three seeds, or go through them by themselves. A part that does not end in its
-time is ended, and says so below what it had measured by then. With the names of parts, these are run in this process,
-as long as they take, and printed.
+Parts that generate tables are run at three seeds, or go through them by themselves. Every part prints its rows as they
+are measured: one that does not end in its time is ended, keeps them, and is named. With the names of parts, these are
+run in this process, as long as they take, and printed.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from _tools import table
 from discreet.core.files import write_text
 
 SEEDS = (0, 1, 2)
@@ -25,37 +26,39 @@ SEEDS = (0, 1, 2)
 
 
 class Part(NamedTuple):
-    """The most seconds of a part, for one seed, and its seeds."""
+    """The seconds that a part is given for one seed, and its seeds."""
 
     seconds: int
     seeds: tuple[int, ...] = SEEDS[:1]
 
 
 PARTS = {
-    "start": Part(100),
-    "replay": Part(50),
-    "tables": Part(10),
+    "start": Part(80),
+    "replay": Part(35),
+    "tables": Part(5),
     "uniques": Part(25),
-    "tabulation": Part(80),
-    "tabulation:spark": Part(80),
-    "audit": Part(30, SEEDS),
-    "audit:larger": Part(100),
-    "percentages": Part(20),
-    "rounding": Part(40, SEEDS),
-    "cell_key": Part(30),
+    "tabulation": Part(60),
+    "tabulation:spark": Part(70),
+    "audit": Part(28, SEEDS),
+    "audit:larger": Part(75),
+    "percentages": Part(6),
+    "rounding": Part(18, SEEDS),
+    "rounding:larger": Part(55),
+    "cell_key": Part(20),
     "simulation": Part(30),
-    "suppression": Part(255),
-    "suppression:proofs": Part(270),
-    "suppression:largest": Part(150),
-    "suppression:firms": Part(70),
+    "suppression": Part(235),
+    "suppression:proofs": Part(240),
+    "suppression:largest": Part(90),
+    "suppression:firms": Part(35),
     "assess": Part(60),
-    "workbench": Part(40),
-    "cliffs": Part(100),
-    "growth": Part(50),
+    "workbench": Part(50),
+    "cliffs": Part(130),
+    "growth": Part(235),
 }
-"""Modules, or functions of modules. The last one also has the time that the others do not take."""
-WHOLE = 1770
-"""The most seconds of all parts together."""
+"""Modules, or functions of modules, with their budget: what each was measured to take where nothing else ran, and about
+a fifth more."""
+WHOLE = 1740
+"""The most seconds of all parts together; what is more than their budgets goes to parts that need more than theirs."""
 HEAD = """# Benchmark results
 
 Times are the best of a few, taken in turn in one run on a shared machine; read the ratios. `make bench` writes this
@@ -63,22 +66,38 @@ file; parts that generate tables come at three seeds. What takes longer is in [L
 """
 
 
+class Done(NamedTuple):
+    """The section of a part, and what it took."""
+
+    text: str
+    clock: float
+    processor: float
+    ended: str
+
+
 def runs() -> list[tuple[str, int]]:
     """Return every part with what is added to its seeds."""
     return [(name, seed) for name, part in PARTS.items() for seed in part.seeds]
 
 
-def part(name: str, seed: int, limit: float) -> str:
+def limit_of(number: int, took: float) -> float:
+    """Return the most seconds of a part: its budget, and what those after it do not need of the time that is left."""
+    budgets = [PARTS[name].seconds for name, _ in runs()[number:]]
+    return max(WHOLE - took - sum(budgets[1:]), 1.0)
+
+
+def part(name: str, seed: int, limit: float) -> Done:
     """Run one part in a process of its own, and return its section, as far as it came."""
     # A part that measures many points leaves out the last ones rather than be ended.
     environment = {**os.environ, "DISCREET_BENCH_SEED": str(seed), "DISCREET_BENCH_SECONDS": str(limit)}
+    begun, used = time.monotonic(), _processor()
     with tempfile.TemporaryFile("w+", encoding="utf-8") as printed:
         command = [sys.executable, __file__, name]
         process = subprocess.Popen(command, env=environment, stdout=printed, start_new_session=True)
         try:
-            ended = "It failed; the rest was not reached." if process.wait(limit) else ""
+            ended = "failed" if process.wait(limit) else ""
         except subprocess.TimeoutExpired:
-            ended = f"Ended after {limit:.0f} seconds; the rest was not reached."
+            ended = f"was ended after {limit:.0f} seconds"
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)  # with peers and points that it had begun
@@ -86,25 +105,54 @@ def part(name: str, seed: int, limit: float) -> str:
         printed.seek(0)
         heading, _, rest = printed.read().strip().partition("\n")
     title = f"{heading or f'## {name}'}{f', seed {seed}' if len(PARTS[name].seeds) > 1 else ''}"
-    return "\n\n".join(filter(None, [title, rest.strip(), ended]))
+    text = "\n\n".join(
+        filter(None, [title, rest.strip(), f"This part {ended}; the rest was not reached." * bool(ended)])
+    )
+    return Done(text, time.monotonic() - begun, _processor() - used, ended)
+
+
+def _processor() -> float:
+    """Return the CPU seconds of all parts so far."""
+    spent = os.times()
+    return spent.children_user + spent.children_system
+
+
+def took(done: dict[tuple[str, int], Done]) -> str:
+    """Return what every part took, and which were ended."""
+    rows = []
+    for name, part in PARTS.items():
+        own = [found for (of, _), found in done.items() if of == name]
+        times = f"{len(own)} × " if len(own) > 1 else ""
+        clock, processor = (max((getattr(one, what) for one in own), default=0.0) for what in ("clock", "processor"))
+        ended = "; ".join(dict.fromkeys(one.ended for one in own if one.ended))
+        rows.append([f"`{name}`", f"{times}{part.seconds}", f"{clock:.0f}", f"{processor:.0f}", ended or "–"])
+    whole = sum(one.clock for one in done.values())
+    return "\n\n".join(
+        [
+            "## What the parts took",
+            f"Seconds on the clock and of the processors, the most of all seeds; {whole:.0f} on the clock in all, of "
+            f"{WHOLE}. What a part does not need of its budget is there for those after it.",
+            table(["part", "budget", "clock", "processors", "ended"], rows),
+        ]
+    )
 
 
 def main() -> None:
     if sys.argv[1:]:
         for name in sys.argv[1:]:
             module, _, function = name.partition(":")
-            made = getattr(importlib.import_module(module), function or "main")()
-            for text in [made] if isinstance(made, str) else made:
+            for text in getattr(importlib.import_module(module), function or "main")():
                 print(text, flush=True)
         return
     results = Path(__file__).resolve().parent / "RESULTS.md"
-    sections, begun = [HEAD.strip()], time.monotonic()
-    for name, seed in (planned := runs()):
-        took = time.monotonic() - begun
-        print(f"== {name}, seed {seed}, after {took:.0f} seconds", file=sys.stderr, flush=True)
-        last = (name, seed) == planned[-1]
-        sections.append(part(name, seed, max(PARTS[name].seconds, WHOLE - took if last else 0)))
+    done: dict[tuple[str, int], Done] = {}
+    begun = time.monotonic()
+    for number, (name, seed) in enumerate(runs()):
+        passed = time.monotonic() - begun
+        print(f"== {name}, seed {seed}, after {passed:.0f} seconds", file=sys.stderr, flush=True)
+        done[name, seed] = part(name, seed, limit_of(number, passed))
         # After every part: what was measured is kept if a later part is stopped.
+        sections = [HEAD.strip(), *(one.text for one in done.values()), took(done)]
         write_text(results, "\n\n".join(sections) + "\n")
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from _tools import best, in_turn, machine, table
+from _tools import best, growing, in_turn, machine
 from discreet.core.random import generator
 from discreet.protect.random_sample import RandomSample
 from discreet.protect.simulation import Simulation
@@ -36,7 +38,7 @@ def two_way(people: int) -> list[str]:
     return [f"{people:,}", *(f"{1000 * t:.2f} ms" for t in (one, ours / size, theirs / size)), f"{theirs / ours:.2f}"]
 
 
-def others() -> list[list[str]]:
+def others() -> Iterator[list[str]]:
     """Time the other methods on tables of their own size."""
     rng = generator(2)
     cube = Table.from_array(rng.poisson(3.0, (20, 20, 20)), ["a", "b", "c"])
@@ -53,21 +55,21 @@ def others() -> list[list[str]]:
         "record swapping of 5% of 10⁶ people, 100 areas": lambda: RecordSwapping("area", rate=0.05).apply(large, 1),
         "table swapping of 5% of 10⁶ people": lambda: TableSwapping(1, 0.05).apply(large, 1),
     }
-    return [[name, f"{best(work):.3f} s"] for name, work in works.items()]
+    for name, work in works.items():
+        yield [name, f"{best(work):.3f} s"]
 
 
-def main() -> str:
+def main() -> Iterator[str]:
+    """Yield the section line by line."""
     header = ["people", "one draw", "a draw of 20", "SciPy (Patefield)", "SciPy / discreet"]
-    parts = [
-        "## Simulation, sampling and swapping",
-        machine("numpy", "scipy", "numba"),
-        "A table of 100 × 100 with given row and column totals, drawn exactly:",
-        table(header, [two_way(people) for people in (10_000, 100_000, 1_000_000, 10_000_000)]),
-        "Whole releases, with their margins and what they changed:",
-        table(["work", "time"], others()),
-    ]
-    return "\n\n".join(parts)
+    yield "## Simulation, sampling and swapping\n"
+    yield machine("numpy", "scipy", "numba") + "\n"
+    yield "A table of 100 × 100 with given row and column totals, drawn exactly:\n"
+    yield from growing(header, map(two_way, (10_000, 100_000, 1_000_000, 10_000_000)))
+    yield "Whole releases, with their margins and what they changed:\n"
+    yield from growing(["work", "time"], others())
 
 
 if __name__ == "__main__":
-    print(main())
+    for line in main():
+        print(line, flush=True)

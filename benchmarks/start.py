@@ -10,11 +10,12 @@ import resource
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from _tools import machine, table
+from _tools import growing, machine
 
 RULE = ("--rule", "threshold=3")
 COMMANDS = {
@@ -67,8 +68,8 @@ def seconds(python: str, folder: Path, arguments: tuple[str, ...], cache: Path) 
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def main(python: str = sys.executable) -> str:
-    rows = []
+def measured(python: str) -> Iterator[list[str]]:
+    """Yield what each command takes, at first and again."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         counts = np.random.default_rng(3).negative_binomial(1, 0.08, (10, 10))
@@ -82,21 +83,21 @@ def main(python: str = sys.executable) -> str:
             first = seconds(python, folder, arguments, cache)
             later = [] if label == "ledger add" else [seconds(python, folder, arguments, cache) for _ in range(2)]
             taken = [f"{first:.2f}", f"{min(later):.2f}" if later else "–"]
-            rows.append([f"`{label}`", *BEFORE.get(label, ("–", "–", "–")), *taken])
-            print(*rows[-1], file=sys.stderr)
+            yield [f"`{label}`", *BEFORE.get(label, ("–", "–", "–")), *taken]
+
+
+def main(python: str = sys.executable) -> Iterator[str]:
+    """Yield the section line by line."""
     heads = ["command", "before, first", "before, again", "aim", "first", "again"]
-    return "\n".join(
-        [
-            "## Start",
-            "",
-            f"{machine('numpy', 'pyarrow')}. CPU seconds of whole commands on a table of 100 cells, in",
-            "an environment without extras. *Before*, every kernel was compiled on its first use and loaded from the",
-            "disk after that; now kernels are interpreted while work is small.",
-            "",
-            table(heads, rows),
-        ]
+    yield "## Start\n"
+    yield (
+        f"{machine('numpy', 'pyarrow')}. CPU seconds of whole commands on a table of 100 cells. "
+        "*Before*, every kernel was compiled on its first use and loaded from the disk after that; now kernels are "
+        "interpreted while work is small.\n"
     )
+    yield from growing(heads, measured(python))
 
 
 if __name__ == "__main__":
-    print(main(*sys.argv[1:2]))
+    for line in main(*sys.argv[1:2]):
+        print(line, flush=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from _tools import machine, table
+from _tools import growing, machine
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -74,33 +75,34 @@ def large(opened: Any, server: Server) -> tuple[list[float], int]:
     return taken, gaps
 
 
-def main() -> str:
+def waits(gaps: list[int]) -> Iterator[list[str]]:
+    """Yield how long each step is waited for, and note the blank places seen while scrolling."""
     with tempfile.TemporaryDirectory() as folder, browser() as opened:
         paths = tables(Path(folder))
-        begun = start(opened, paths)
+        yield _row("start to a page that can be used", 3.0, start(opened, paths))
         with serving(*paths) as server:
-            drawn = redraw(opened, server)
-            shown, gaps = large(opened, server)
-            waited = crowd(server, "thousand.csv")
-    rows: list[tuple[str, float, float, float]] = [
-        ("start to a page that can be used", 3.0, middle(begun), max(begun)),
-        ("a parameter changed, 1,000 cells painted again", 0.3, middle(drawn), max(drawn)),
-        ("100,000 cells opened", 3.0, middle(shown), max(shown)),
-        ("19 people ask for a risk while one compares", 1.0, middle(waited), max(waited)),
-    ]
-    return "\n\n".join(
-        [
-            "## The workbench: how long people wait",
-            machine("fastapi", "uvicorn", "playwright"),
-            "Measured in Chromium without a graphics card. Scrolling through the 100,000 cells showed "
-            f"{gaps or 'no'} blank places.",
-            table(
-                ["what", "promised", "median", "longest", "kept"],
-                [[w, f"{p:.1f} s", f"**{m:.2f} s**", f"{x:.2f} s", "yes" if m < p else "NO"] for w, p, m, x in rows],
-            ),
-        ]
-    )
+            yield _row("a parameter changed, 1,000 cells painted again", 0.3, redraw(opened, server))
+            shown, blank = large(opened, server)
+            gaps.append(blank)
+            yield _row("100,000 cells opened", 3.0, shown)
+            yield _row("19 people ask for a risk while one compares", 1.0, crowd(server, "thousand.csv"))
+
+
+def _row(what: str, promised: float, times: list[float]) -> list[str]:
+    kept = "yes" if middle(times) < promised else "NO"
+    return [what, f"{promised:.1f} s", f"**{middle(times):.2f} s**", f"{max(times):.2f} s", kept]
+
+
+def main() -> Iterator[str]:
+    """Yield the section line by line."""
+    yield "## The workbench: how long people wait\n"
+    yield machine("fastapi", "uvicorn", "playwright") + "\n"
+    yield "Measured in Chromium without a graphics card.\n"
+    gaps: list[int] = []
+    yield from growing(["what", "promised", "median", "longest", "kept"], waits(gaps))
+    yield f"Scrolling through the 100,000 cells showed {sum(gaps) or 'no'} blank places."
 
 
 if __name__ == "__main__":
-    sys.stdout.write(main() + "\n")
+    for line in main():
+        print(line, flush=True)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
+import pytest
 from tests.feasible.random_releases import release
 
 from discreet.core.clock import Clock
+from discreet.core.numerics import IntArray
 from discreet.feasible.any_shape import solve_group
 from discreet.feasible.contradiction import reduced
-from discreet.feasible.filling import filled
+from discreet.feasible.filling import AT_FIRST, _Cells, filled
 from discreet.feasible.reduction import Group
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
@@ -66,3 +68,27 @@ def test_what_greed_does_not_suit_is_left_to_a_search() -> None:
     equations = equations_of(crossed(counts, hidden=False), about=list(names))
     found = [filled(group, np.ones(group.variables.size, np.int64), Clock()) for group in groups(equations)]
     assert None in found
+
+
+def test_few_tables_are_tried_where_none_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Behind the two-way margins of a cube greed leads nowhere, and each try looks at all cells."""
+    inner = np.random.default_rng(1).poisson(3, (5, 5, 5))
+    figures = np.pad(inner, ((0, 1),) * 3)
+    for axis in range(3):
+        last = tuple(slice(None) if k != axis else -1 for k in range(3))
+        figures[last] = figures.sum(axis=axis)
+    shown = figures.astype(object)
+    shown[:5, :5, :5] = None
+    labels = [*map(str, range(5)), "Total"]
+    published = Figures.from_array(shown.tolist(), dict.fromkeys("abc", labels))
+    (group,) = groups(equations_of(published))
+    tries = []
+
+    def table(self: _Cells, order: IntArray) -> IntArray | None:
+        tries.append(order)
+        return made(self, order)
+
+    made = _Cells.table
+    monkeypatch.setattr(_Cells, "table", table)
+    assert filled(group, np.ones(group.variables.size, np.int64), Clock()) is None
+    assert len(tries) == AT_FIRST + 1

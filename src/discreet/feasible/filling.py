@@ -21,6 +21,8 @@ LARGEST = 20_000
 """The most unknowns of a group whose cells are looked at one by one: a second of work."""
 FAILURES = 8
 """How many tables in a row may not fit before no more are tried: greed does not suit the group then."""
+AT_FIRST = 2
+"""The same before any table has fitted, as hardly any does where the sums of planes through a cube are published."""
 
 
 def filled(group: Group, wanted: IntArray, clock: Clock) -> Found | None:
@@ -32,7 +34,7 @@ def filled(group: Group, wanted: IntArray, clock: Clock) -> Found | None:
         return None
     outer = np.stack([group.least, group.most])
     seen = -SIGN * np.full(group.variables.size, NOT_SEEN)
-    failed = 0
+    failed, most = 0, AT_FIRST
     for k in np.flatnonzero(wanted).tolist():
         for side in (1, 0):
             if (SIGN[side] * seen[side, k] >= SIGN[side] * outer[side, k]).all() or abs(outer[side, k]) >= UNBOUNDED:
@@ -42,10 +44,10 @@ def filled(group: Group, wanted: IntArray, clock: Clock) -> Found | None:
             table = cells.table(cells.order(k, bool(side)))
             if table is None:
                 failed += 1
-                if failed > FAILURES:
+                if failed > most:
                     return None
                 continue
-            failed = 0
+            failed, most = 0, FAILURES
             np.minimum(seen[0], table, out=seen[0])
             np.maximum(seen[1], table, out=seen[1])
     done = (SIGN * seen >= SIGN * outer) & (np.abs(outer) < UNBOUNDED)
@@ -60,7 +62,11 @@ class _Cells:
     def __init__(self, group: Group, cells: IntArray, inside: BoolArray, uses: BoolArray) -> None:
         self.group, self.cells, self.inside, self.uses = group, cells, inside, uses
         self.lower, self.upper = group.lower[cells], group.upper[cells]
-        self.published = np.flatnonzero(_published(group))
+        published = np.flatnonzero(_published(group))
+        # What is left of every published sum where each cell is as low as it can be; and sums line by line.
+        self.left = -group.rhs[published] - self.lower @ uses
+        self.by_sum = np.ascontiguousarray(uses.T)
+        self.free = uses.any(axis=1) & (self.lower < self.upper)
 
     @classmethod
     def of(cls, group: Group) -> _Cells | None:
@@ -100,21 +106,24 @@ class _Cells:
 
     def table(self, order: IntArray) -> IntArray | None:
         """Raise the cells one after the other; return the table of all unknowns if it fits."""
-        uses, x = self.uses[order], self.lower[order]
-        left = -self.group.rhs[self.published] - x @ uses
+        x, left = self.lower.copy(), self.left.copy()
         # A cell can be raised as long as every published sum that it is in has something left.
-        alive = ~uses[:, left <= 0].any(axis=1) & uses.any(axis=1) & (x < self.upper[order])
+        alive = (self.free & ~self.by_sum[left <= 0].any(axis=0))[order]
         while alive.any() and left.any():
-            i = int(np.argmax(alive))
-            x[i] += min(int(left[uses[i]].min()), int(self.upper[order[i]] - x[i]))
-            left[uses[i]] -= x[i] - self.lower[order[i]]
-            alive[i] = False
-            alive &= ~uses[:, uses[i] & (left <= 0)].any(axis=1)
+            place = int(np.argmax(alive))
+            i = order[place]
+            own = np.flatnonzero(self.uses[i])
+            by = min(int(left[own].min()), int(self.upper[i] - x[i]))
+            x[i] += by
+            left[own] -= by
+            alive[place] = False
+            for e in own[left[own] <= 0].tolist():
+                alive &= ~self.by_sum[e, order]
         if left.any():
             return None
         some = np.flatnonzero(x)
         # Known parts of hidden sums are not added up here; a table that lacks them does not fit.
-        table: IntArray = x[some] @ self.inside[order[some]]
+        table: IntArray = x[some] @ self.inside[some]
         return table if self.group.fits(table) else None
 
 

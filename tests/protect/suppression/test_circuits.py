@@ -8,7 +8,17 @@ from scipy.optimize import linprog
 
 import discreet as dc
 from discreet.core.numerics import FloatArray, IntArray
-from discreet.protect.suppression.circuits import EXPENSIVE, FOUND, NONE, Room, cheapest, workspace
+from discreet.protect.suppression.circuits import (
+    ALL,
+    EFFORT,
+    EXPENSIVE,
+    FOUND,
+    NONE,
+    Limits,
+    Room,
+    cheapest,
+    workspace,
+)
 from discreet.protect.suppression.meeting import DemandColumns, serves
 from discreet.protect.suppression.problem import Problem
 from discreet.rules import Threshold
@@ -44,7 +54,7 @@ def test_no_linear_program_finds_a_cheaper_circuit(seed: int) -> None:
         # A cell that can only move a part of the way bears its cost all the same.
         price = cost / np.clip(np.maximum(down, up), 1e-9, size)
         price[cell] = 0.0
-        outcome, count = cheapest(p.on, cell, size, cost, Room(down, up), np.inf, work)
+        outcome, count = cheapest(p.on, cell, size, cost, Room(down, up), Limits(np.inf, ALL, EFFORT), work)
         outcomes.add(outcome)
         expected = least(p, cell, size, price, Room(down, up))
         assert outcome == (NONE if expected is None else FOUND)
@@ -77,11 +87,38 @@ def test_where_none_is_said_to_exist_a_higher_limit_finds_none() -> None:
         cost = rng.integers(1, 20, p.size).astype(np.float64)
         cost[rng.random(p.size) < 0.2] = np.inf
         limited, free = (
-            cheapest(p.on, cell, size, cost, Room(down, up), most, work)[0] for most in (rng.uniform(5, 150), np.inf)
+            cheapest(p.on, cell, size, cost, Room(down, up), Limits(most, ALL, EFFORT), work)[0]
+            for most in (rng.uniform(5, 150), np.inf)
         )
         assert (limited, free) not in ((NONE, FOUND), (FOUND, NONE), (FOUND, EXPENSIVE))
         pairs.add((limited, free))
     assert {(NONE, NONE), (EXPENSIVE, FOUND), (EXPENSIVE, NONE), (FOUND, FOUND)} <= pairs
+
+
+def test_among_a_few_cells_of_every_sum_circuits_are_circuits_and_none_is_denied() -> None:
+    """Where only some cells of a sum enter, what is found keeps all sums, and a failure is no proof."""
+    rng = np.random.default_rng(7)
+    p = problem(rng)
+    work = workspace(p.size, p.on.starts.size - 1)
+    found = {1: 0, 2: 0, 3: 0}
+    for _ in range(150):
+        down, up = (rng.integers(0, 4, p.size).astype(np.float64) for _ in range(2))
+        cell, size = int(rng.integers(p.size)), float(rng.integers(1, 3))
+        cost = rng.integers(1, 20, p.size).astype(np.float64)
+        for beside in found:
+            outcome, count = cheapest(p.on, cell, size, cost, Room(down, up), Limits(np.inf, beside, EFFORT), work)
+            if outcome == NONE:
+                assert cheapest(p.on, cell, size, cost, Room(down, up), Limits(np.inf, ALL, EFFORT), work)[0] == NONE
+            if outcome != FOUND:
+                continue
+            shift = np.zeros(p.size)
+            np.add.at(shift, work.found[:count], work.moves[:count])
+            assert shift[cell] == pytest.approx(size)
+            others = np.arange(p.size) != cell
+            assert ((shift <= up + 1e-9) & (shift >= -down - 1e-9))[others].all()
+            np.testing.assert_allclose(p.rows.sums(shift), 0.0, atol=1e-9)
+            found[beside] += 1
+    assert 0 < found[1] < found[3]
 
 
 def possible(table: IntArray, to: int, asked: DemandColumns) -> bool:

@@ -30,6 +30,8 @@ STEPS = 3000
 """The most exchanges of basic cells in one search, twice the rows of the largest tableau."""
 STRIP = 256
 """How many columns are cleared at once."""
+ALL = 2**62
+"""As many cells of a sum as it has."""
 TINY = 1e-9
 """What is below this is 0 but for floating-point arithmetic; moves are scaled to about 1."""
 
@@ -48,6 +50,18 @@ class Move(NamedTuple):
     amount: float
     way: int
     room: Room
+
+
+class Limits(NamedTuple):
+    """How far a search goes.
+
+    A circuit costs no more than ``price``; of a sum that enters the tableau, no more cells than ``beside`` enter with
+    it; and the tableau is changed no more often than ``changes`` says.
+    """
+
+    price: float
+    beside: int
+    changes: float
 
 
 VALUE, SLOPE, PRICE, LESS, MORE = range(5)
@@ -92,7 +106,7 @@ class Scratch(NamedTuple):
     ``column_of`` and ``row_of`` say where a cell that has not moved yet and an equation are, ``spare`` which columns
     are free for others. ``shift``, ``came``, ``ahead`` and ``queue`` are for ways through a network: how far cells have
     moved, by which cell a side of an equation was reached and by which it leads to the end, and in which order.
-    ``tally`` counts changes of tableaus and releases.
+    ``balance`` adds up what a circuit changes in each equation, and ``tally`` counts changes of tableaus and releases.
     """
 
     tableau: CircuitTableau
@@ -106,6 +120,7 @@ class Scratch(NamedTuple):
     came: IntArray
     ahead: IntArray
     queue: IntArray
+    balance: FloatArray
     tally: IntArray
 
 
@@ -139,6 +154,7 @@ def workspace(cells: int, equations: int) -> Scratch:
         came=np.full(2 * equations, -1, np.int64),
         ahead=np.full(2 * equations, -1, np.int64),
         queue=np.zeros(2 * equations, np.int64),
+        balance=np.zeros(equations),
         tally=np.zeros(2, np.int64),
     )
 
@@ -151,10 +167,13 @@ def _enter(
     size: float,
     cost: FloatArray,
     room: Room,
-    limit: float,
+    most: Limits,
     at: Extent,
 ) -> tuple[Extent, bool]:
-    """Let the equations of a cell that begins to move enter the tableau; say whether it is full."""
+    """Let the equations of a cell that begins to move enter the tableau; say whether it is full.
+
+    Where not all of their cells are taken, it is those that follow the cell that moves.
+    """
     (T, column, row, aside, basic, _), column_of, row_of = work.tableau, work.column_of, work.row_of
     nr, nc, wide, spare, dear = at
     full = False
@@ -166,14 +185,20 @@ def _enter(
             full = True
             break
         T[nr, :wide] = 0.0
-        level = 0.0
-        for i in range(on.starts[e], on.starts[e + 1]):
+        level, fresh, length = 0.0, 0, on.starts[e + 1] - on.starts[e]
+        first = 0 if most.beside >= length else np.searchsorted(on.columns[on.starts[e] : on.starts[e + 1]], who)
+        for turn in range(first, first + length):
+            i = on.starts[e] + turn % length
             j = on.columns[i]
             if column_of[j] < 0:
                 # What alone costs more than the limit is in no circuit that does not.
-                if cost[j] > limit or not np.isfinite(cost[j]):
+                if cost[j] > most.price or not np.isfinite(cost[j]):
                     dear = dear or (np.isfinite(cost[j]) and max(room.down[j], room.up[j]) > 0)
                     continue
+                if most.beside < ALL and (fresh == most.beside or _left_out(on, j, e, row_of)):
+                    dear = True
+                    continue
+                fresh += 1
                 if spare > 0:
                     spare -= 1
                     c = work.spare[spare]
@@ -197,6 +222,15 @@ def _enter(
         row_of[e], work.equation_at[nr] = nr, e
         nr += 1
     return Extent(nr, nc, wide, spare, dear), full
+
+
+@compiled
+def _left_out(on: ClassEquations, j: int, e: int, row_of: IntArray) -> bool:
+    """Say whether a cell is in another equation of the tableau, which came in without it."""
+    found = False
+    for k in range(on.begins[j], on.begins[j + 1]):
+        found = found or (on.rows[k] != e and row_of[on.rows[k]] >= 0)
+    return found
 
 
 @compiled
@@ -366,9 +400,8 @@ def cheapest(
     size: float,
     cost: FloatArray,
     room: Room,
-    limit: float,
+    most: Limits,
     work: Scratch,
-    patience: float = EFFORT,
 ) -> tuple[int, int]:
     """Find the cheapest circuit in which one cell moves up by `size`.
 
@@ -381,8 +414,8 @@ def cheapest(
     outcome, total, count, effort = LARGE, 0.0, 0, 0
     entering, leaving, target, way = 0, -1, 0.0, 1.0
     for step in range(STEPS):
-        at, full = _enter(work, on, aside[entering], size, cost, room, limit, at)
-        if full or effort > patience:
+        at, full = _enter(work, on, aside[entering], size, cost, room, most, at)
+        if full or effort > most.changes:
             break
         if step > 0:
             # The pivot that the last step decided on, now that all rows are there.
@@ -406,7 +439,7 @@ def cheapest(
                 outcome, count = EXPENSIVE if at.dear else NONE, _proof(work, at.columns, leaving)
                 break
             total += best * abs(delta)
-            if total > limit:
+            if total > most.price:
                 outcome = EXPENSIVE
             break
         if outcome != LARGE:

@@ -12,9 +12,21 @@ import numpy as np
 
 from discreet.core.compiled import compiled
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
-from discreet.protect.suppression.circuits import EFFORT, EXPENSIVE, FOUND, LARGE, NONE, Move, Room, Scratch, cheapest
+from discreet.protect.suppression.circuits import (
+    ALL,
+    EFFORT,
+    EXPENSIVE,
+    FOUND,
+    LARGE,
+    NONE,
+    Limits,
+    Move,
+    Room,
+    Scratch,
+    cheapest,
+)
 from discreet.protect.suppression.problem import ClassEquations
-from discreet.protect.suppression.ways import through_network
+from discreet.protect.suppression.ways import FOR_NOTHING, through_network
 
 TRIES = 24
 """How often a circuit with fractional moves is looked for again without one of its fractional cells. On two tables of
@@ -28,6 +40,12 @@ PARTS = 12
 HASTE = 30.0
 """How much less effort goes into moving large amounts, where linear programs do better. With 1, two tables of counts
 (t3d_2k and 4 × 4 × 4 × 3) and one of 500 firms (8 × 6 × 4, p = 10%) got the same patterns by the same work."""
+CROWD = 64
+"""The most cells of a sum all of which are looked at: of longer ones, a few hidden cells are tried first."""
+NEAR = 16
+"""How many hidden cells of every sum these are."""
+SHORT = 1e5
+"""The most changes of a tableau in a search among them."""
 WIDER = 8.0
 """By how much the largest price tried grows: few steps for expensive circuits, small tableaus for cheap ones. 2 and 64
 give the same costs on t2d_100 and t2d_1k, in 1.2 to 1.3 and 1.0 to 1.1 times the time."""
@@ -113,6 +131,10 @@ def circuit(
     count = through_network(on, move, cost, work)
     if count > 0 and _fits(on, count, work):
         return FOUND, count
+    if not on.network and own <= FINE and _crowded(on, p):
+        count = _near(on, move, cost, work)
+        if count > 0:
+            return FOUND, count
     tries = 0
     reach = min(limit, on.base)
     # Large amounts are moved in steps of a unit, in which floating-point numbers tell integers from others.
@@ -126,7 +148,7 @@ def circuit(
             amount = np.ceil(own / unit) * unit
             a, b = np.floor(a / unit) * unit, np.floor(b / unit) * unit
             stepped = False
-        outcome, count = cheapest(on, p, amount, cost, Room(a, b), reach, work, patience)
+        outcome, count = cheapest(on, p, amount, cost, Room(a, b), Limits(reach, ALL, patience), work)
         if outcome == LARGE and own >= PARTS and not sifted:
             # Many cells that can move a little make the search long; it is tried without them.
             a, b = np.where(a < own / PARTS, 0.0, a), np.where(b < own / PARTS, 0.0, b)
@@ -166,6 +188,27 @@ def circuit(
 
 
 @compiled
+def _crowded(on: ClassEquations, cell: int) -> bool:
+    """Say whether a cell is in a long sum."""
+    longest = 0
+    for k in range(on.begins[cell], on.begins[cell + 1]):
+        longest = max(longest, on.starts[on.rows[k] + 1] - on.starts[on.rows[k]])
+    return longest > CROWD
+
+
+@compiled
+def _near(on: ClassEquations, move: Move, cost: FloatArray, work: Scratch) -> int:
+    """Find a circuit of hidden cells alone, and a few of each sum; return how many cells, 0 where none is found."""
+    own, a, b = move.amount, move.room.down, move.room.up
+    if own >= PARTS:
+        a, b = np.where(a < own / PARTS, 0.0, a), np.where(b < own / PARTS, 0.0, b)
+    outcome, count = cheapest(on, move.cell, own, cost, Room(a, b), Limits(FOR_NOTHING, NEAR, SHORT), work)
+    if outcome != FOUND or not _to_integers(move, work.found[:count], work.moves[:count], Room(a, b), 1.0):
+        return 0
+    return count if _fits(on, count, work) else 0
+
+
+@compiled
 def _to_integers(move: Move, found: IntArray, moves: FloatArray, room: Room, unit: float) -> bool:
     """Make the moves integers, by the smallest factor within bounds that does so; false where there is none."""
     p, own = move.cell, move.amount
@@ -191,24 +234,18 @@ def _to_integers(move: Move, found: IntArray, moves: FloatArray, room: Room, uni
 @compiled
 def _fits(on: ClassEquations, count: int, work: Scratch) -> bool:
     """Check in integers that every sum stays."""
-    found, moves, place, seen = work.found, work.moves, work.column_of, work.row_of
+    found, moves, place, balance = work.found, work.moves, work.column_of, work.balance
     fits = True
     for i in range(count):
         fits = fits and place[found[i]] < 0
         place[found[i]] = i
-    for i in range(count):
         for k in range(on.begins[found[i]], on.begins[found[i] + 1]):
-            e, total = on.rows[k], 0.0
-            if seen[e] >= 0 or not fits:
-                continue
-            seen[e] = i
-            for t in range(on.starts[e], on.starts[e + 1]):
-                if place[on.columns[t]] >= 0:
-                    total += on.signs[t] * moves[place[on.columns[t]]]
-            fits = total == 0.0
+            balance[on.rows[k]] += on.weights[k] * moves[i]
     for i in range(count):
         place[found[i]] = -1
-        seen[on.rows[on.begins[found[i]] : on.begins[found[i] + 1]]] = -1
+        for k in range(on.begins[found[i]], on.begins[found[i] + 1]):
+            fits = fits and balance[on.rows[k]] == 0.0
+            balance[on.rows[k]] = 0.0
     return fits
 
 

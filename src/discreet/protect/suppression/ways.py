@@ -14,6 +14,9 @@ from discreet.protect.suppression.problem import ClassEquations
 
 FOR_NOTHING = 0.5
 """The most that circuits of hidden cells alone cost; any price is more."""
+MARKS = 12
+"""The most cells of the last sum of a way that are looked out for: more would take longer the longer that sum is, and
+what is not marked is still found, a step later."""
 WAYS = 12
 """The most ways on which the amount of a circuit in a network is carried; what needs more is left to other searches."""
 
@@ -39,16 +42,28 @@ def _open(on: ClassEquations, move: Move, i: int, falls: bool, cost: FloatArray,
 
 
 @compiled
-def _mark(on: ClassEquations, move: Move, goal: int, marked: bool, cost: FloatArray, work: Scratch) -> None:
-    """Mark the sides from which one cell leads to another side, by that cell; or take the marks away."""
-    e, high = goal // 2, goal % 2 == 1
-    for i in range(on.starts[e], on.starts[e + 1]):
+def _mark(on: ClassEquations, move: Move, goal: int, cost: FloatArray, work: Scratch) -> int:
+    """Mark a few sides from which one cell leads to another side, by that cell; return behind which entry they end."""
+    e, high, marks = goal // 2, goal % 2 == 1, 0
+    end: int = on.starts[e + 1]
+    for i in range(on.starts[e], end):
         j, falls = on.columns[i], (on.signs[i] > 0) != high
         other, _, sign = _across(on, j, e)
-        if other >= 0 and not marked:
-            work.ahead[2 * other] = work.ahead[2 * other + 1] = -1
-        elif other >= 0 and _open(on, move, i, falls, cost, work):
+        if other >= 0 and _open(on, move, i, falls, cost, work):
             work.ahead[2 * other + ((sign > 0) == falls)] = j
+            marks += 1
+            if marks == MARKS:
+                return i + 1
+    return end
+
+
+@compiled
+def _unmark(on: ClassEquations, goal: int, end: int, work: Scratch) -> None:
+    """Take the marks away."""
+    for i in range(on.starts[goal // 2], end):
+        other, _, _ = _across(on, on.columns[i], goal // 2)
+        if other >= 0:
+            work.ahead[2 * other] = work.ahead[2 * other + 1] = -1
 
 
 @compiled
@@ -59,7 +74,7 @@ def _path(on: ClassEquations, move: Move, start: int, goal: int, cost: FloatArra
     """
     came, queue = work.came, work.queue
     queue[0], came[start], begin, end, reached = start, move.cell, 0, 1, False
-    _mark(on, move, goal, True, cost, work)
+    marked = _mark(on, move, goal, cost, work)
     while begin < end and not reached:
         e, high = queue[begin] // 2, queue[begin] % 2 == 1
         begin += 1
@@ -80,7 +95,7 @@ def _path(on: ClassEquations, move: Move, start: int, goal: int, cost: FloatArra
             if side == goal:
                 reached = True
                 break
-    _mark(on, move, goal, False, cost, work)
+    _unmark(on, goal, marked, work)
     if reached:
         return end
     for i in range(end):
