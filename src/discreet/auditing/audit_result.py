@@ -172,10 +172,10 @@ class Audit(Readable):
     def _sentence(self) -> str:
         note = f" {self.note[0].upper()}{self.note[1:]}." if self.note else ""
         if not len(self.findings) and self.verdict == "safe":
-            return f"All {self.published:,} figures are published exactly.{note}"
+            return f"All figures are published exactly.{note}"
         if not len(self.findings):
             return (
-                f"All {self.published:,} figures are published exactly and nobody was named who knows more: there is "
+                "All figures are published exactly and nobody was named who knows more: there is "
                 "nothing to work out, and nothing that could be shown to be safe. Whether these figures may "
                 "be published is for the rules and the risk measures to say (dc.sensitivity, dc.risk, discreet rules, "
                 "discreet risk); what contributors learn about each other is audited with their contributions "

@@ -38,8 +38,8 @@ WORDS = {
 """Words that the page explains."""
 SIGNED = {"author": "", "date": ""}
 """A line to write on, if author and date are not given."""
-OTHER_COUNT = re.compile(r"(?<=\d) of [\d,]+(?= (?:figures|cells) (?:are hidden|changed))")
-"""How many figures a protection saw, which is not how many the rules judged."""
+OTHER_COUNT = re.compile(r"(?<=\d) of [\d,]+(?= inner cells changed)")
+"""The number of inner cells, of which some protections publish no sums: not the one of the headline."""
 LOSSES = {
     "utility": ("Utility, 1 − HD/√N", 4),
     "hellinger": ("Hellinger distance on counts", 4),
@@ -110,7 +110,7 @@ def _headline(data: JsonObject) -> str:
     sizes = [(d["name"], sum(label != table["total"] for label in d["labels"])) for d in table["dimensions"]]
     shape = " × ".join(f"{name} ({size:,})" for name, size in sizes)
     what = f"{table['response']} by {shape}" if table.get("response") else f"{shape}: N = {amount(table['people'])}"
-    return f"{what}; {amount(sum(rules['statuses'].values()))} cells, totals included, empty cells left out"
+    return f"{what}; {amount(sum(rules['statuses'].values()))} cells and totals"
 
 
 def _loss_sentence(data: Mapping[str, object]) -> str:
