@@ -6,6 +6,7 @@ import inspect
 import re
 import typing
 from collections.abc import Iterator
+from dataclasses import fields
 from pydoc import TextDoc, render_doc
 
 import pytest
@@ -58,6 +59,7 @@ def test_help_shows_plain_annotations() -> None:
         (dc.risk, {"by", "contributor", "total"}),
         (dc.sensitivity, {"by", "response"}),
         (dc.tabulate, {"value", "contributor", "engine"}),
+        (dc.suppress, {field.name for field in fields(dc.protect.Suppression) if field.init} - {"rules"}),
         (dc.Ledger.add, {"population", "period"}),
     ],
 )
@@ -69,3 +71,15 @@ def test_options_are_listed_by_name(function: object, options: set[str]) -> None
 
 def test_annotations_are_still_read_by_tools() -> None:
     assert typing.get_type_hints(dc.Hierarchy.to_hrc)["return"] in (str, type(None))
+
+
+@pytest.mark.parametrize("name", ["datasets", "models", "plots", "protect", "report", "rules", "studies", "uniques"])
+def test_rooms_list_their_front_door_only(name: str) -> None:
+    room = getattr(dc, name)
+    assert sorted(dir(room)) == sorted(room.__all__)
+
+
+def test_an_audit_states_an_interval_with_one_reason_once() -> None:
+    table = dc.Table.from_array([[8, 1, 4], [3, 12, 4]], ["a", "b"])
+    shown = str(dc.audit(dc.protect.random_rounding(table, seed=2**100)))
+    assert re.search(r"\n  a=\d, b=\d is \d+ to \d+: published, rounded at random to base 3", shown)

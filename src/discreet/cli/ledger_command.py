@@ -169,8 +169,12 @@ def add(
 ) -> None:
     """Record a release as published. It is on disk when the command ends; a ledger that does not exist is made.
 
+    A file that shows counts of 1 or 2, and does not say how its figures were made, may be the original: it is refused
+    unless --published-as says that this is what was published.
+
     Examples:
         discreet ledger add release.csv --title 'Firms by size' --period 2024  # what is published today
+        discreet ledger add old.csv --published-as exact  # published long ago, as it was
         discreet ledger add --example religion --ledger trial.sqlite  # a bundled table, in a ledger to try things on
     """
     bundled.one_of(release, example, "what is published")
@@ -179,6 +183,10 @@ def add(
         shown, about = bundled.with_gaps(example), stated.about(Path(bundled.gaps(example)))
     else:
         shown, about = how.release(release), stated.about(release)
+        if how.published_as is None and not stated.variable:
+            from discreet.decide.ledger.unstated import refuse_original
+
+            refuse_original(release, shown)
     with kept.opened(create=True) as book:
         entry = book.add(shown, published=published, original=original, **about)
         head = book.head
@@ -278,6 +286,7 @@ def check(
     bundled.one_of(release, example, "what is to be published")
     show.check_output(output, release, kept.ledger, endings=(".json", ".txt"))
     from discreet.decide.ledger.check_result import HEADER
+    from discreet.decide.ledger.unstated import small_counts
 
     with ExitStack() as stack:
         if example is not None:
@@ -285,6 +294,7 @@ def check(
             kept = replace(kept, ledger=at)
         assert release is not None
         shown = how.release(release)
+        open_counts = "" if stated.variable else small_counts(release, shown)
         book, bar = stack.enter_context(kept.opened()), stack.enter_context(show.ProgressBar())
         result = book.check(shown, **stated.about(release), **given.limits(), workers=workers, progress=bar)
 
@@ -292,6 +302,9 @@ def check(
         show.verdict(console, result.verdict)
         console.print(result.sentence)
         console.print(f"{result.meaning}.", style="dim")
+        if open_counts:
+            told = f"{release} itself shows {open_counts}; discreet assess {release} judges it on its own."
+            console.print(f"\n{told}", style="yellow")
         if result.findings and top:
             console.print()
             show.table(console, HEADER, result.rows(top), left=(0, 3, 4))

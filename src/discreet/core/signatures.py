@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 
 _seen: set[str] = set()
@@ -22,16 +23,19 @@ GIVEN = Shown("…")
 
 
 def make_readable() -> None:
-    """Show the annotations of everything that has been imported of discreet without quotes.
+    """Show the annotations of everything that has been imported of discreet without quotes, and of packages the door.
 
     Annotations are texts, so that nothing is imported for their sake; :func:`inspect.signature` and so ``help`` and
-    notebooks would show each of them in quotes.
+    notebooks would show each of them in quotes. The modules of a package stay in reach, but ``dir`` lists what is in
+    its ``__all__``.
     """
     for name, module in list(sys.modules.items()):
         spec = getattr(module, "__spec__", None)
         if not name.startswith("discreet.") or name in _seen or getattr(spec, "_initializing", False):
             continue
         _seen.add(name)
+        if hasattr(module, "__path__") and hasattr(module, "__all__"):
+            vars(module).setdefault("__dir__", partial(list, module.__all__))
         for value in list(vars(module).values()):
             if getattr(value, "__module__", None) == name:
                 for function in _functions(value):

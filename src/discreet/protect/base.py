@@ -114,6 +114,7 @@ class Changes:
         scale = 10**self.decimals
         return {
             "figures": self.figures,
+            "inner": self.inner,
             "changed": self.changed,
             "hidden": self.hidden,
             "largest": self.largest / scale if scale > 1 else self.largest,

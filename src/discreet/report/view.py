@@ -156,7 +156,8 @@ def _compared(data: JsonObject) -> list[dict[str, str]]:
     """Return the key figures of methods."""
     points = data["points"]
     fit = sum(point["meets"] for point in points)
-    found = [_figure("Methods compared", amount(len(points))), _figure("Meet the policy", amount(fit))]
+    # The table as it is stands beside them and is no protection.
+    found = [_figure("Protections compared", amount(len(points) - 1)), _figure("Meet the policy", amount(fit))]
     chosen = {} if data["recommended"] is None else points[data["recommended"]]
     kept = [(name, chosen[key]) for name, key in (("Utility kept", "utility"), ("Risk R2", "r2")) if chosen.get(key)]
     return [*found, *(_figure(name, measure(one["mean"]), "of the one to take") for name, one in kept)]

@@ -23,8 +23,8 @@ from discreet.decide.ledger.packing import compressed, decompressed, digest, pac
 from discreet.decide.ledger.release_check import ReleaseCheck, Shelf
 from discreet.decide.ledger.settings import CheckOptions, Settings, Tags
 from discreet.decide.ledger.store import WAIT, Originals, Store
+from discreet.decide.ledger.unstated import refuse_original, release_of
 from discreet.decide.policy import Policy
-from discreet.reading.published import open_release
 from discreet.table.release import Release
 
 FEWEST = 3
@@ -153,6 +153,7 @@ class Ledger(Readable):
         published: str | None = None,
         original: str | Path | None = None,
         revises: str | Sequence[str] = (),
+        exact: bool = False,
         **tags: Unpack[Tags],
     ) -> Entry:
         """Record a release as published. When this returns, it is on disk.
@@ -163,6 +164,8 @@ class Ledger(Readable):
             published: the day, today by default.
             original: the confidential table, to be kept beside the ledger.
             revises: the ids or titles of the releases that it corrects.
+            exact: the figures of a table, file or frame were published as they are, counts of 1 and 2 among them. A
+                table that does not say so is refused: it may be the original.
             tags: those below.
 
         Keyword Args:
@@ -171,8 +174,10 @@ class Ledger(Readable):
             period: when.
             variable: what is added up, where it is not people or firms.
         """
-        new: Release = open_release(release)
+        new = release_of(release)
         new.refuse_trial("entered in a ledger, which holds what is published", "")
+        if not exact and not tags.get("variable"):
+            refuse_original(release, new)
         entry = _described(new, title, published, **tags)
         refuse_contradiction(new)
         text = packed(new)
@@ -311,7 +316,7 @@ class Ledger(Readable):
             workers: threads.
             progress: called as the work advances.
         """
-        new: Release = open_release(release)
+        new = release_of(release)
         if isinstance(fewest, bool) or not isinstance(fewest, int) or fewest < 1:
             raise RequestError(f"the fewest people behind a change are {fewest!r}; give 1 or more (fewest=, --fewest)")
         effort, rest = Effort().among(options, WorkOptions)
