@@ -18,7 +18,8 @@ COUNTS = (812, 145, 31, 640, 98, 2, 455, 61, 14, 390, 73, 0)
 
 
 @pytest.fixture(autouse=True)
-def table() -> None:
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     cells = [(area, health) for area in ("North", "South", "East", "West") for health in ("good", "fair", "bad")]
     rows = [f"{area},{health},{count}" for (area, health), count in zip(cells, COUNTS, strict=True)]
     Path("t.csv").write_text("\n".join(["area,health,count", *rows]) + "\n")
