@@ -308,7 +308,9 @@ def test_what_may_be_the_original_is_not_added_as_published(folder: Path) -> Non
     assert run("protect", "suppress", "t.csv", "--rule", "threshold=3", "-o", "made.csv").code == 0
     assert run("ledger", "add", "made.csv", "--ledger", "new.sqlite").code == 0
     checked = run("ledger", "check", "t.csv", "--ledger", "new.sqlite", "--period", "2030")
-    assert "t.csv itself shows 1 count of 1 or 2" in " ".join(checked.out.split())
+    assert "«t» itself shows 1 count of 1 or 2 (area=s, kind=c is 2), which is not judged here" in " ".join(
+        checked.out.split()
+    )
     assert run("ledger", "add", "t.csv", "--published-as", "exact", "--ledger", "other.sqlite").code == 0
     # Larger counts, and amounts, are added as they always were.
     Path("large.csv").write_text("area,count\nn,80\ns,90\n", encoding="utf-8")
@@ -325,6 +327,9 @@ def test_a_table_in_python_may_be_the_original_too(folder: Path) -> None:
     for original in (table, "t.csv", table.to_frame()):
         with pytest.raises(dc.RequestError, match=r"1 count of 1 or 2 .*exact=True"):
             book.add(original, title="t")
+    with pytest.raises(dc.RequestError, match=r"no release \(int\); give a release, or a file or frame of one"):
+        book.add(5, title="t")
     assert not book.entries()
+    assert "itself shows 1 count of 1 or 2" in book.check(table, title="t").sentence
     book.add(dc.protect.random_rounding(table, seed=2**100), title="rounded")
     book.add(table, title="t", exact=True, population="others")

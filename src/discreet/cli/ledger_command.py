@@ -286,7 +286,7 @@ def check(
     bundled.one_of(release, example, "what is to be published")
     show.check_output(output, release, kept.ledger, endings=(".json", ".txt"))
     from discreet.decide.ledger.check_result import HEADER
-    from discreet.decide.ledger.unstated import small_counts
+    from discreet.decide.ledger.unstated import with_small_counts
 
     with ExitStack() as stack:
         if example is not None:
@@ -294,17 +294,15 @@ def check(
             kept = replace(kept, ledger=at)
         assert release is not None
         shown = how.release(release)
-        open_counts = "" if stated.variable else small_counts(release, shown)
         book, bar = stack.enter_context(kept.opened()), stack.enter_context(show.ProgressBar())
         result = book.check(shown, **stated.about(release), **given.limits(), workers=workers, progress=bar)
+        if how.published_as is None and not stated.variable:
+            result = with_small_counts(result, release, shown)
 
     def face(console: show.Console) -> None:
         show.verdict(console, result.verdict)
         console.print(result.sentence)
         console.print(f"{result.meaning}.", style="dim")
-        if open_counts:
-            told = f"{release} itself shows {open_counts}; discreet assess {release} judges it on its own."
-            console.print(f"\n{told}", style="yellow")
         if result.findings and top:
             console.print()
             show.table(console, HEADER, result.rows(top), left=(0, 3, 4))

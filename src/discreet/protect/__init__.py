@@ -138,7 +138,9 @@ def __getattr__(name: str) -> object:
         return globals()[name]
     told = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(
-        f"{told}; call discreet.suppress, which has the pattern audited" if name == "suppress" else told
+        f"{told}; call discreet.suppress, which has the pattern audited" if name == "suppress" else told,
+        name=name,
+        obj=sys.modules[__name__],
     )
 
 

@@ -137,7 +137,11 @@ class Reading:
         """
         known = [item.name for item in fields(cls)]
         if not given.keys() <= set(known):
-            require(given, [*(name for one in own for name in _arguments(one)), *known], "there is no argument")
+            require(
+                given,
+                list(dict.fromkeys([*(n for one in own for n in _arguments(one)), *known])),
+                "there is no argument",
+            )
         return cls(**{name: value for name, value in given.items() if value is not None or name == "total"})
 
     @classmethod

@@ -23,7 +23,7 @@ from discreet.decide.ledger.packing import compressed, decompressed, digest, pac
 from discreet.decide.ledger.release_check import ReleaseCheck, Shelf
 from discreet.decide.ledger.settings import CheckOptions, Settings, Tags
 from discreet.decide.ledger.store import WAIT, Originals, Store
-from discreet.decide.ledger.unstated import refuse_original, release_of
+from discreet.decide.ledger.unstated import refuse_original, release_of, with_small_counts
 from discreet.decide.policy import Policy
 from discreet.table.release import Release
 
@@ -348,6 +348,8 @@ class Ledger(Readable):
         checked = ReleaseCheck(new, entry, held, revised, shelf, rules, others)
         checked.name_apart(different)
         found = checked.outcome(fewest, len(every) + len(coming))
+        if not tags.get("variable"):
+            found = with_small_counts(found, release, new)
         return replace(found, head=past.head.digest, assumed=(*found.assumed, *_there_already(new, found, past)))
 
     # --- its life -----------------------------------------------------------------------------------------

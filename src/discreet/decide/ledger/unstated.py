@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from discreet.core.errors import RequestError
+from discreet.decide.ledger.check_result import LedgerCheck
 from discreet.decide.ledger.joined_tables import refuse_contradiction
 from discreet.reading.original import is_read, stated_method
 from discreet.reading.published import open_release
@@ -22,7 +25,8 @@ def release_of(given: object) -> Release:
     if isinstance(found, Table):
         return Release(found, AS_PUBLISHED, {})
     if not isinstance(found, Release):
-        raise RequestError(f"a {type(found).__name__} is not what was published; give a release, a file or a frame")
+        what = type(found).__name__
+        raise RequestError(f"what was given is no release ({what}); give a release, or a file or frame of one")
     return found
 
 
@@ -44,6 +48,14 @@ def small_counts(given: object, release: Release) -> str:
     return f"{found:,} {'count' if found == 1 else 'counts'} of 1 or 2 ({first})" if found else ""
 
 
+def with_small_counts(result: LedgerCheck, given: object, release: Release) -> LedgerCheck:
+    """Let a check say what it does not judge: counts of 1 and 2 that the table itself shows."""
+    if not (shown := small_counts(given, release)):
+        return result
+    told = f"«{result.title}» itself shows {shown}, which is not judged here (dc.assess, discreet assess)"
+    return replace(result, assumed=(*result.assumed, told))
+
+
 def refuse_original(given: object, release: Release) -> None:
     """Refuse what may be an original: a ledger holds what was published."""
     if shown := small_counts(given, release):
@@ -51,6 +63,6 @@ def refuse_original(given: object, release: Release) -> None:
         name = given if isinstance(given, str) or hasattr(given, "__fspath__") else "the table"
         raise RequestError(
             f"{name} shows {shown}, and nothing says that it is what was published rather than the original; add the "
-            "release that was made of it (discreet assess writes one with -o), or, if these figures were published as "
-            "they are, say so (exact=True, --published-as exact)"
+            "release that was made of it (dc.assess, discreet assess FILE -o RELEASE), or, if these figures were "
+            "published as they are, say so (exact=True, --published-as exact)"
         )
