@@ -101,3 +101,11 @@ def test_attackers_are_named_where_there_are_others_than_outsiders() -> None:
     found = dc.audit(release, attackers=[insider]).table(3)
     assert found[0][-2:] == ["attacker", "verdict"]
     assert len({len(row) for row in found}) == 1
+
+
+@pytest.mark.parametrize("function", [dc.risk, dc.information_loss])
+def test_what_is_no_release_is_refused_in_words(function: Callable[..., object]) -> None:
+    with pytest.raises(dc.RequestError, match=r"no table or release \(int\)"):
+        function(TABLE, 5)
+    # What holds a release is one.
+    assert function(TABLE, dc.assess(TABLE, protection="random-rounding:base=3", seed=1, trial=True))

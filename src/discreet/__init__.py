@@ -107,8 +107,15 @@ def __getattr__(name: str) -> object:
         )
     home = _HOME[name]
     value = import_module(f"discreet.{name}") if home == "discreet" else getattr(import_module(home), name)
-    globals()[name] = value
+    globals()[name] = _readable(value)
     return value
+
+
+def _readable(value: object) -> object:
+    from discreet.core.signatures import make_readable, with_options
+
+    make_readable()
+    return with_options(value)
 
 
 def __dir__() -> list[str]:

@@ -44,7 +44,7 @@ def test_columns_named_one_by_one_are_not_dropped() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("tabulate", "--by", "sex", "-o", "made.csv"), "3 cells in 2 margins"),
+        (("tabulate", "--by", "sex", "-o", "made.csv"), "3 cells and totals in 2 margins"),
         (
             ("protect", "sample-records", "--sample-size", "30", "-o", "made.csv"),
             "30 of 2,449 records are in the sample.",

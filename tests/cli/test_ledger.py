@@ -166,7 +166,7 @@ def test_sums_of_streets(folder: Path) -> None:
 def test_tables_that_cross(folder: Path, threshold: list[str]) -> None:
     Path("sizes.csv").write_text("activity,size,count\na1,s1,1\na1,s2,5\n", encoding="utf-8")
     Path("regions.csv").write_text("activity,region,count\na1,r1,6\na1,r2,0\n", encoding="utf-8")
-    assert run("ledger", "add", "sizes.csv").code == 0
+    assert run("ledger", "add", "sizes.csv", "--published-as", "exact").code == 0
     checked = run("ledger", "check", "regions.csv", "--json", *threshold)
     assert checked.code == 1
     found = {tuple(f["cell"].values()): (f["lower"], f["sensitive"]) for f in json.loads(checked.out)["findings"]}
@@ -305,7 +305,7 @@ def test_amounts_are_judged_beside_numbers(tmp_path: Path) -> None:
     turnover = "area,size,value\nn,small,x\nn,large,x\nn,Total,500\ns,small,300\ns,large,900\ns,Total,1200\n"
     (tmp_path / "turnover.csv").write_text(turnover + "Total,Total,1700\n")
     book = ["--ledger", str(tmp_path / "book.sqlite"), "--population", "firms"]
-    run("ledger", "add", tmp_path / "firms.csv", *book)
+    run("ledger", "add", tmp_path / "firms.csv", "--published-as", "exact", *book)
     check = ["ledger", "check", tmp_path / "turnover.csv", *book, "--variable", "turnover", "--json"]
     done = run(*check, "--least", "1")
     found = json.loads(done.out)
@@ -318,3 +318,41 @@ def test_amounts_are_judged_beside_numbers(tmp_path: Path) -> None:
     told = refused(run("audit", tmp_path / "firms.csv", tmp_path / "turnover.csv"))
     assert "holds 'count' and" in told
     assert "ledger check --variable" in told
+
+
+def test_what_may_be_the_original_is_not_added_as_published(folder: Path) -> None:
+    areas = {"n": (812, 145, 31), "s": (640, 98, 2), "e": (455, 61, 14), "w": (390, 73, 12)}
+    rows = [f"{area},{kind},{n}" for area, counts in areas.items() for kind, n in zip("abc", counts, strict=True)]
+    Path("t.csv").write_text("\n".join(["area,kind,count", *rows]) + "\n", encoding="utf-8")
+    told = refused(run("ledger", "add", "t.csv", "--ledger", "new.sqlite"))
+    assert "t.csv shows 1 count of 1 or 2 (area=s, kind=c is 2)" in told
+    assert not Path("new.sqlite").exists()
+    # Either remedy works: what was made of it, or the word that this is what was published.
+    assert run("protect", "suppress", "t.csv", "--rule", "threshold=3", "-o", "made.csv").code == 0
+    assert run("ledger", "add", "made.csv", "--ledger", "new.sqlite").code == 0
+    checked = run("ledger", "check", "t.csv", "--ledger", "new.sqlite", "--period", "2030")
+    assert "«t» itself shows 1 count of 1 or 2 (area=s, kind=c is 2), which is not judged here" in " ".join(
+        checked.out.split()
+    )
+    assert run("ledger", "add", "t.csv", "--published-as", "exact", "--ledger", "other.sqlite").code == 0
+    # Larger counts, and amounts, are added as they always were.
+    Path("large.csv").write_text("area,count\nn,80\ns,90\n", encoding="utf-8")
+    assert run("ledger", "add", "large.csv", "--ledger", "large.sqlite").code == 0
+    assert run("ledger", "add", "t.csv", "--variable", "turnover", "--ledger", "amounts.sqlite").code == 0
+
+
+def test_a_table_in_python_may_be_the_original_too(folder: Path) -> None:
+    import discreet as dc
+
+    table = dc.Table.from_array([80, 2, 90], ["area"])
+    table.write("t.csv")
+    book = dc.Ledger("book.sqlite")
+    for original in (table, "t.csv", table.to_frame()):
+        with pytest.raises(dc.RequestError, match=r"1 count of 1 or 2 .*exact=True"):
+            book.add(original, title="t")
+    with pytest.raises(dc.RequestError, match=r"no release \(int\); give a release, or a file or frame of one"):
+        book.add(5, title="t")
+    assert not book.entries()
+    assert "itself shows 1 count of 1 or 2" in book.check(table, title="t").sentence
+    book.add(dc.protect.random_rounding(table, seed=2**100), title="rounded")
+    book.add(table, title="t", exact=True, population="others")

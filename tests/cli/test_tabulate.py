@@ -48,13 +48,13 @@ def test_a_table_from_records() -> None:
     line += ["-o", "t.parquet"]
     outcome = run(*line)
     assert (outcome.code, outcome.err) == (0, "")
-    assert "8 cells in 4 margins" in outcome.out
+    assert "9 cells and totals in 4 margins, 1 of them empty" in outcome.out
     assert "Written: t.parquet" in outcome.out
     cells = read_tabulation("t.parquet")
     assert cells.responses[0].sums[cells.find(region="S")] == 430
     assert read_table("t.parquet").total == 9
     told = json.loads(run(*line, "--json").out)
-    assert (told["cells"], told["responses"], told["records"]) == (8, ["turnover"], 9)
+    assert (told["cells"], told["responses"], told["records"]) == (9, ["turnover"], 9)
     assert told["margins"] == [[], ["region"], ["activity"], ["region", "activity"]]
 
 
@@ -63,11 +63,11 @@ def test_rules_with_reasons() -> None:
     line = ["rules", "t.parquet", "--rule", "threshold=3", "--rule", "dominance=1,85", "--rule", "p=10"]
     shown = run(*line)
     assert shown.code == 0
-    assert "4 of 8 cells and totals of turnover are sensitive (50.0%)" in shown.out
+    assert "4 of 9 cells and totals of turnover are sensitive (44.4%)" in shown.out
     assert "(1, 85)-dominance" in shown.out
     told = json.loads(run(*line, "--json").out)
-    assert told["cells"] == 8
-    assert told["statuses"] == {"safe": 4, "sensitive": 4, "empty": 0}
+    assert told["cells"] == 9
+    assert told["statuses"] == {"safe": 4, "sensitive": 4, "empty": 1}
     by_cell = {tuple(one["cell"].values()): one for one in told["sensitive"]}
     assert set(by_cell) == {("Total", "B1"), ("S", "B1"), ("N", "Total"), ("N", "A1")}
     one = by_cell["S", "B1"]

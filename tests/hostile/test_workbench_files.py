@@ -177,7 +177,7 @@ def test_the_page_cannot_point_at_another_ledger(bench: Server, outside: Path) -
     for name in ("other.sqlite", f"{outside}/other.sqlite"):
         answer = bench.json("POST", "api/run", {"command": "ledger list", "values": {"ledger": name}})
         assert (answer["status"], "has no parameter 'ledger'" in answer["error"]) == (400, True)
-    added = bench.run("ledger add", release="t.csv", title="t")
+    added = bench.run("ledger add", release="t.csv", title="t", published_as="exact")
     assert added["state"] == "done", added
     assert (outside / "office.sqlite").exists()
     assert "outside the folder" in told(bench, "assess", file="t.csv", policy=f"{outside}/office.sqlite.toml")

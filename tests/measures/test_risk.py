@@ -67,7 +67,7 @@ def test_zeros_can_drive_the_risk() -> None:
     result = discreet.risk(one_way(*([5000] * 6 + [0] * 4)), weights=(0.9, 0.05, 0.05))
     assert result.driver == "zeros"
     assert "zeros" in result.sentence
-    assert "4 of 10 cells are empty" in result.sentence
+    assert "4 of 10 inner cells are empty" in result.sentence
 
 
 def test_worst_slices_come_first_and_are_named() -> None:

@@ -395,7 +395,8 @@ def test_groups_of_a_table_are_cells_for_every_reader(tmp_path: Path) -> None:
     text_file(tree, [*tree.read_text().splitlines(), "@e"])
     how: dict[str, Any] = {"hierarchies": {"area": tree}, "impossible": zeros}
     options: list[object] = ["--hierarchy", f"area={tree}", "--impossible", zeros]
-    expected = Tabulation.from_table(dc.read_table(file), hierarchies={"area": dc.read_hierarchy(tree)})
+    table = dc.read_table(file, impossible=zeros)
+    expected = Tabulation.from_table(table, hierarchies={"area": dc.read_hierarchy(tree)})
     rule = dc.rules.Threshold(3)
     found = sensitive(dc.sensitivity(expected, rule).to_dict())
     assert sensitive(dc.sensitivity(file, rule, **how).to_dict()) == found

@@ -11,7 +11,7 @@ from discreet.table.grid import grid_of
 def test_two_way_tables_are_shown_as_cross_tables() -> None:
     table = Table.from_array([[3, 0], [1000, 5]], {"area": ["north", "south"], "sex": ["m", "f"]})
     assert str(table).splitlines() == [
-        "Table area (2) × sex (2): N = 1,008, 4 cells, 1 empty (25%)",
+        "Table area (2) × sex (2): N = 1,008, 4 inner cells, 1 empty (25%)",
         "area \\ sex      m  f",
         "north           3  0",
         "south       1,000  5",
@@ -33,7 +33,7 @@ def test_a_release_shows_the_zeros_that_it_does_not_list() -> None:
 def test_structural_zeros_are_dots() -> None:
     table = Table.from_array([[3, 0], [0, 5]], ["area", "sex"], impossible=[[False, True], [False, False]])
     lines = str(table).splitlines()
-    assert lines[0] == "Table area (2) × sex (2): N = 8, 3 cells, 1 empty (33%), 1 impossible"
+    assert lines[0] == "Table area (2) × sex (2): N = 8, 3 inner cells, 1 empty (33%), 1 impossible"
     assert lines[2].split() == ["1", "3", "·"]
     assert lines[3].split() == ["2", "0", "5"]
 
@@ -51,12 +51,12 @@ def test_long_tables_are_cut() -> None:
     assert len(str(wide).splitlines()) < 20
     tall = Table.from_array([[1, 2]] * 50, ["x", "y"])
     assert len(str(tall).splitlines()) < 20
-    assert "1,000,000,000 cells" in str(Table.from_dict({(0, 0, 0): 1}, {n: range(1000) for n in "xyz"}))
+    assert "1,000,000,000 inner cells" in str(Table.from_dict({(0, 0, 0): 1}, {n: range(1000) for n in "xyz"}))
 
 
 def test_tables_where_nothing_can_occur_or_nobody_is() -> None:
-    assert "N = 0, 2 cells, 2 empty (100%)" in str(Table.from_array([0, 0], ["x"]))
-    assert "0 cells, 0 empty, 2 impossible" in str(Table.from_array([0, 0], ["x"], impossible=[True, True]))
+    assert "N = 0, 2 inner cells, 2 empty (100%)" in str(Table.from_array([0, 0], ["x"]))
+    assert "0 inner cells, 0 empty, 2 impossible" in str(Table.from_array([0, 0], ["x"], impossible=[True, True]))
 
 
 def test_control_characters_do_not_break_the_lines() -> None:

@@ -139,7 +139,7 @@ def test_plain_data_is_json_and_faces_tell_the_figures() -> None:
     assert data["kl"] is None
     assert data["cramers_v"][0]["dimensions"] == ["output_area", "religion"]
     assert str(loss) == repr(loss)
-    assert str(loss).startswith(f"{loss.changed} of 90 cells changed; a figure is off by")
+    assert str(loss).startswith(f"{loss.changed} of 90 inner cells changed; a figure is off by")
     assert f"{loss.utility:.4f}" in str(loss)
     assert "Cramér&#x27;s V output_area × religion" in loss._repr_html_()
 

@@ -16,6 +16,7 @@ from discreet.core.errors import with_arguments
 from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.numerics import IntArray, disclosure_risk
+from discreet.core.proof_text import proof_text
 from discreet.core.text import Readable, at_least, at_most, columns, finite, html_table, number_text
 
 LARGEST = 10**1000
@@ -172,10 +173,10 @@ class Audit(Readable):
     def _sentence(self) -> str:
         note = f" {self.note[0].upper()}{self.note[1:]}." if self.note else ""
         if not len(self.findings) and self.verdict == "safe":
-            return f"All {self.published:,} figures are published exactly.{note}"
+            return f"All figures are published exactly.{note}"
         if not len(self.findings):
             return (
-                f"All {self.published:,} figures are published exactly and nobody was named who knows more: there is "
+                "All figures are published exactly and nobody was named who knows more: there is "
                 "nothing to work out, and nothing that could be shown to be safe. Whether these figures may "
                 "be published is for the rules and the risk measures to say (dc.sensitivity, dc.risk, discreet rules, "
                 "discreet risk); what contributors learn about each other is audited with their contributions "
@@ -272,7 +273,7 @@ class Audit(Readable):
         """Return the verdict, the worst figures, and proofs."""
         if not len(self.findings):
             return f"Audit: {self.verdict}\n{self.sentence}\n{self.criterion}"
-        proofs = [f"  {cell.proof}" for cell in self.worst(3) if cell.proof]
+        proofs = [f"  {proof_text(cell.proof, cell.name)}" for cell in self.worst(3) if cell.proof]
         head = [f"Audit: {self.verdict}", self.sentence, str(self.criterion), LAWS[self.law].text]
         header, *rows = self.table(10)
         return with_arguments("\n".join([*head, columns(header, rows), *proofs]))

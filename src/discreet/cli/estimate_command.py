@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @command
 def estimate(
     population: options.Population,
-    sample: Annotated[Path | None, argument("The sample table: CSV or Parquet, long or wide.", "FILE")] = None,
+    sample: Annotated[Path | None, argument("The sample table: CSV, Parquet or Excel, long or wide.", "FILE")] = None,
     example: options.Example = None,
     model: Annotated[str, option("loglinear or polya.")] = "loglinear",
     fit: Annotated[

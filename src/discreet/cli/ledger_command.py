@@ -184,8 +184,12 @@ def add(
 ) -> None:
     """Record a release as published. It is on disk when the command ends; a ledger that does not exist is made.
 
+    A file that shows counts of 1 or 2, and does not say how its figures were made, may be the original: it is refused
+    unless --published-as says that this is what was published.
+
     Examples:
         discreet ledger add release.csv --title 'Firms by size' --period 2024  # what is published today
+        discreet ledger add old.csv --published-as exact  # published long ago, as it was
         discreet ledger add --example religion --ledger trial.sqlite  # a bundled table, in a ledger to try things on
     """
     bundled.one_of(release, example, "what is published")
@@ -194,6 +198,10 @@ def add(
         shown, about = bundled.with_gaps(example), stated.about(Path(bundled.gaps(example)))
     else:
         shown, about = how.release(release), stated.about(release)
+        if how.published_as is None and not stated.variable:
+            from discreet.decide.ledger.unstated import refuse_original
+
+            refuse_original(release, shown)
     with kept.opened(create=True) as book:
         entry = book.add(shown, published=published, original=original, **about)
         head = book.head
@@ -294,6 +302,7 @@ def check(
     bundled.one_of(release, example, "what is to be published")
     show.check_output(output, release, kept.ledger, endings=(".json", ".txt"))
     from discreet.decide.ledger.check_result import HEADER
+    from discreet.decide.ledger.unstated import with_small_counts
 
     with ExitStack() as stack:
         if example is not None:
@@ -305,6 +314,8 @@ def check(
         about = stated.about(release)
         truth = given.originals(about["title"])
         result = book.check(shown, **about, **given.limits(), originals=truth, workers=workers, progress=bar)
+        if how.published_as is None and not stated.variable:
+            result = with_small_counts(result, release, shown)
 
     def face(console: show.Console) -> None:
         show.verdict(console, result.verdict)

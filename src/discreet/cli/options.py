@@ -55,7 +55,7 @@ Trial = Annotated[bool, in_output("For trying out, never for publication: allows
 in_published = panel("How the figures were published")
 PublishedAs = Annotated[
     str | None,
-    in_published("How figures were made, if the file does not say: 'random base=3', 'perturbed bound=2'."),
+    in_published("How figures were made, if the file does not say: 'random base=3', 'perturbed bound=2', exact."),
 ]
 Workers = Annotated[int | None, in_output("Threads; one per core by default.", min=1)]
 

@@ -97,7 +97,7 @@ class Over:
 
 @command
 def risk(
-    table: Annotated[Path | None, argument("The original table: CSV or Parquet, long or wide.", "FILE")] = None,
+    table: Annotated[Path | None, argument("The original table: CSV, Parquet or Excel, long or wide.", "FILE")] = None,
     released: Annotated[Path | None, option("The table that will be published, on the same categories.")] = None,
     sampled: Annotated[bool, option("The released table is a sample: no cell may exceed the original's.")] = False,
     example: options.Example = None,

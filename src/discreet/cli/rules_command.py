@@ -130,7 +130,7 @@ class _RulesResult:
     def to_dict(self) -> dict[str, Json]:
         data: dict[str, Json] = {} if self.found is None else self.found.to_dict()
         if self.lines is not None:
-            data.setdefault("cells", len(self.lines.tabulation))
+            data.setdefault("cells", self.lines.tabulation.whole)
             data.setdefault("sensitive", [])
             data["group_disclosure"] = self.lines.to_dict()
         if self.told is not None:

@@ -137,7 +137,7 @@ def tabulate(
         show.written(console, output)
 
     data = {
-        "cells": len(result),
+        "cells": result.whole,
         "margins": [list(margin) for margin in result.margins],
         "dimensions": [{"name": axis.name, "codes": len(axis), "leaves": len(axis.leaves)} for axis in result.axes],
         "responses": [response.name for response in result.responses],

@@ -12,6 +12,8 @@ from pathlib import Path
 from discreet.core.errors import RequestError, nearest
 from discreet.table import Table
 
+__all__ = ["cholesterol", "country_of_birth", "load", "mode_of_travel", "religion", "sex", "territory"]
+
 CENSUS = ("country_of_birth", "mode_of_travel", "sex", "religion")
 NAMES = (*CENSUS, "cholesterol")
 BUNDLED = (*NAMES, "territory")

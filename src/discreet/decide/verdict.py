@@ -80,16 +80,9 @@ def check(case: Case, evidence: Evidence) -> tuple[Check, ...]:
 def _left(evidence: Evidence) -> list[Check]:
     """Say so if a release shows nothing: that is safe, and useless."""
     hidden = [part.hidden for part in evidence.release.parts()]
-    figures = sum(part.size for part in hidden)
-    if not figures or not all(part.all() for part in hidden):
+    if not any(part.size for part in hidden) or not all(part.all() for part in hidden):
         return []
-    return [
-        Check(
-            "left",
-            True,
-            f"all {figures:,} figures are hidden, so nothing is left to publish; a coarser table keeps more",
-        )
-    ]
+    return [Check("left", True, "all figures are hidden, so nothing is left to publish; a coarser table keeps more")]
 
 
 def _statistics(evidence: Evidence) -> list[Check]:
@@ -160,7 +153,7 @@ def _rules(case: Case, evidence: Evidence) -> list[Check]:
     n = found.cells.size
     if not n:
         titles = ", ".join(dict.fromkeys(rule.title for rule in found.rules))
-        text = f"none of the {len(found.tabulation):,} cells and totals is sensitive ({titles})"
+        text = f"none of the {found.tabulation.whole:,} cells and totals is sensitive ({titles})"
         return [Check("rules", True, text + unasked, 0)]
     wrong = known.wrong("shown")
     bad, hidden = int(wrong.sum()), int((~wrong).sum())

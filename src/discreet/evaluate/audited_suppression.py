@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -29,12 +29,12 @@ from discreet.core.text import Readable, many
 from discreet.evaluate.forms import Form, check_form, show_as
 from discreet.feasible.candidates import Candidates
 from discreet.protect.base import Original, Protected
-from discreet.protect.suppression import Pattern, Suppression
+from discreet.protect.suppression import Pattern, Suppression, Wish
 from discreet.protect.suppression.insider_knowledge import NOTHING
 from discreet.protect.suppression.pattern import Circuit
 from discreet.protect.suppression.suppression import marked
 from discreet.reading.original import open_originals
-from discreet.reading.reading import Reading
+from discreet.reading.reading import Reading, ReadingOptions
 from discreet.rules.rule_texts import EXAMPLES
 from discreet.table.attacker import Attacker, Contribution, Fact
 from discreet.table.crossing_parts import UNPLACED, unplaced, unshown
@@ -46,6 +46,23 @@ from discreet.table.stakes import ONE_CELL, contributes, joint_stakes
 if TYPE_CHECKING:
     from discreet.auditing.audit_result import Audit
     from discreet.table.arrow_files import Backend, Frame
+
+
+class SuppressionOptions(ReadingOptions, total=False):
+    """The attributes of :class:`~discreet.protect.suppression.Suppression`, and how files or frames are read."""
+
+    risk: float | None
+    levels: tuple[float, float] | None
+    method: str
+    cost: str
+    zeros: str
+    insiders: str
+    attackers: Sequence[Attacker]
+    wishes: Sequence[Wish]
+    combine: str
+    least: float
+    statistics: Any
+    time_limit: float | None
 
 
 class UnsafeError(DiscreetError):
@@ -136,7 +153,7 @@ def suppress(
     form: Form = "marks",
     workers: int | None = None,
     progress: Progress | None = None,
-    **options: object,
+    **options: Unpack[SuppressionOptions],
 ) -> Suppressed:
     """Suppress the sensitive cells of a table, or of linked tables, and have the result audited.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Unpack
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from discreet.measures import entropy
 from discreet.measures.entropy import DEFAULT_WEIGHTS, Form, Grouping, check_form, check_weights
 from discreet.measures.risk_result import TERMS, Risk, Slices
 from discreet.reading.original import open_original
-from discreet.reading.reading import Reading
+from discreet.reading.reading import Reading, ReadingOptions
 from discreet.table import Table
 from discreet.table.coarsen import coarsened_table, recoding_of
 from discreet.table.guess import Pair, pair
@@ -43,7 +44,7 @@ def risk(
     form: Form = "2015",
     slices: Sequence[str] | None = None,
     sampled: bool = False,
-    **reading: object,
+    **reading: Unpack[ReadingOptions],
 ) -> Risk:
     """Measure the attribute-disclosure risk of a table: R1 before protection, R2 given the released table.
 

@@ -165,7 +165,7 @@ class Risk(Result):
         released = "" if self.empty_released is None else f", {self.empty_released:,} in the release"
         evenness = self.entropy / math.log(self.cells)
         facts = {
-            "zeros": f"{self.empty:,} of {self.cells:,} cells are empty{released}",
+            "zeros": f"{self.empty:,} of {self.cells:,} inner cells are empty{released}",
             "concentration": f"the table's entropy is {evenness:.0%} of what an even spread would give",
             "size": f"the table counts {self.people:,} people",
         }

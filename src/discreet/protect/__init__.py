@@ -131,11 +131,16 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     if name in _HOME:
-        globals()[name] = getattr(import_module(_HOME[name]), name)
+        from discreet.core.signatures import make_readable, with_options
+
+        globals()[name] = with_options(getattr(import_module(_HOME[name]), name))
+        make_readable()
         return globals()[name]
     told = f"module {__name__!r} has no attribute {name!r}"
     raise AttributeError(
-        f"{told}; call discreet.suppress, which has the pattern audited" if name == "suppress" else told
+        f"{told}; call discreet.suppress, which has the pattern audited" if name == "suppress" else told,
+        name=name,
+        obj=sys.modules[__name__],
     )
 
 

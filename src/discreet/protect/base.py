@@ -43,7 +43,8 @@ def check_anybody(original: Original) -> None:
 class Changes:
     """How far published figures are from the original ones, hidden figures apart.
 
-    Distances are in units of the last decimal; ``decimals`` says how many there are.
+    ``figures`` counts all cells and totals, empty ones included, or all inner cells if these alone are published
+    (``inner``). Distances are in units of the last decimal; ``decimals`` says how many there are.
     """
 
     figures: int
@@ -54,26 +55,35 @@ class Changes:
     original_total: int
     published_total: int
     decimals: int = 0
+    inner: bool = False
 
     @classmethod
     def between(
-        cls, old: IntArray, new: IntArray, hidden: BoolArray | None = None, *, total: tuple[int, int], decimals: int = 0
+        cls,
+        old: IntArray,
+        new: IntArray,
+        hidden: BoolArray | None = None,
+        *,
+        whole: int,
+        total: tuple[int, int],
+        decimals: int = 0,
+        inner: bool = False,
     ) -> Changes:
-        """Compare figures one by one; ``total`` is the original and the published grand total.
+        """Compare figures one by one, of ``whole`` in all; ``total`` is the original and the published grand total.
 
-        >>> Changes.between(np.array([1, 5]), np.array([3, 5]), total=(6, 8)).sentence
-        '1 of 2 figures changed, by 2 at most and 2 in all; the total went from 6 to 8.'
+        >>> Changes.between(np.array([1, 5]), np.array([3, 5]), whole=3, total=(6, 8)).sentence
+        '1 of 3 cells and totals changed, by 2 at most and 2 in all; the total went from 6 to 8.'
         """
         covered = np.zeros(old.size, bool) if hidden is None else hidden
         moved = np.where(covered, 0, np.abs(new - old))
         changed, unseen = int(np.count_nonzero(moved)), int(np.count_nonzero(covered))
-        return cls(old.size, changed, unseen, int(moved.max(initial=0)), int(moved.sum()), *total, decimals)
+        return cls(whole, changed, unseen, int(moved.max(initial=0)), int(moved.sum()), *total, decimals, inner)
 
     @classmethod
     def together(cls, several: Sequence[Changes]) -> Changes:
         """Return the changes of several tables protected by the same method, with the totals of the first.
 
-        >>> one = Changes.between(np.array([1, 5]), np.array([3, 5]), total=(6, 8))
+        >>> one = Changes.between(np.array([1, 5]), np.array([3, 5]), whole=3, total=(6, 8))
         >>> Changes.together([one, one]).changed
         2
         """
@@ -90,10 +100,11 @@ class Changes:
             whole, point, rest = decimal_text(value, self.decimals).partition(".")
             return f"{int(whole):,}{point}{rest}" if int(whole) else f"{whole}{point}{rest}"
 
-        parts = [f"{self.hidden:,} of {self.figures:,} figures are hidden"] if self.hidden else []
+        every = f"{self.figures:,} {'inner cells' if self.inner else 'cells and totals'}"
+        parts = [f"{self.hidden:,} of {every} {'is' if self.hidden == 1 else 'are'} hidden"] if self.hidden else []
         if self.changed or not self.hidden:
             by = f", by {text(self.largest)} at most and {text(self.distance)} in all" if self.changed else ""
-            parts.append(f"{self.changed:,} of {self.figures:,} figures changed{by}")
+            parts.append(f"{self.changed:,} of {every} changed{by}")
         if self.original_total != self.published_total:
             parts.append(f"the total went from {text(self.original_total)} to {text(self.published_total)}")
         return "; ".join(parts) + "."
@@ -103,6 +114,7 @@ class Changes:
         scale = 10**self.decimals
         return {
             "figures": self.figures,
+            "inner": self.inner,
             "changed": self.changed,
             "hidden": self.hidden,
             "largest": self.largest / scale if scale > 1 else self.largest,

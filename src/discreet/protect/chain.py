@@ -107,7 +107,8 @@ class Chain(MethodBase):
         made = list(zip(self.steps, [one.release for one in earlier], strict=False))
         kind, figures = _published(table, made, inner, done.release.kind, self.name)
         cells = np.setdiff1d(np.arange(table.size), table.impossible)
-        changes = Changes.between(table.at(cells), inner.at(cells), total=(table.total, inner.total))
+        total = (table.total, inner.total)
+        changes = Changes.between(table.at(cells), inner.at(cells), whole=cells.size, total=total, inner=True)
         notes = tuple(note for one in (*earlier, done) for note in one.notes)
         details = {"steps": [one.to_dict() for one in (*earlier, done)]}
         return Protected(Release(inner, self.name, self.parameters, figures, kind), changes, notes, details)

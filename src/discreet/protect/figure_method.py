@@ -60,7 +60,8 @@ class FigureMethod(MethodBase):
         release = Release(inner, self.name, self.parameters, kind=kind)
         total = (table.total, int(counts.sum()))
         told = (*notes, WITHOUT_MARGINS) if len(table.dimensions) > 1 else notes
-        return Protected(release, Changes.between(table.counts, counts, total=total), told)
+        changes = Changes.between(table.counts, counts, whole=table.possible, total=total, inner=True)
+        return Protected(release, changes, told)
 
     def each_changed(
         self, original: Original, change: Callable[[IntArray], IntArray], kind: Kind, *, margins: bool = True

@@ -70,7 +70,8 @@ class HideAndRound(FigureMethod):
             name=self.name,
             upper=np.where(small, self.limit, rounded),
         )
-        changes = Changes.between(counts, rounded, small, total=(int(counts[0]), int(rounded[0])))
+        total = (int(counts[0]), int(rounded[0]))
+        changes = Changes.between(counts, rounded, small, whole=layout.full.whole, total=total)
         return Protected(Release(None, self.name, self.parameters, (figures,)), changes)
 
 

@@ -97,7 +97,8 @@ class FullTable:
         figures = self.figures(values[kept], kind, (*kinds, SUPPRESSED), name=method.name)
         release = Release(inner_of(self.original, full, values), method.name, method.parameters, (figures,))
         total = grand_totals(full, full.records, values)
-        return Protected(release, Changes.between(full.records[kept], values[kept], total=total), **more)
+        changes = Changes.between(full.records[kept], values[kept], whole=full.whole, total=total)
+        return Protected(release, changes, **more)
 
     def added_up(
         self, method: Method, changed: Callable[[IntArray], IntArray], kind: Kind, **more: Unpack[ReleaseNotes]

@@ -85,7 +85,9 @@ class Sampling(InnerMethod):
 
 def changed(table: Table, counts: IntArray, release: Release, notes: tuple[str, ...]) -> Protected:
     """Return a release of inner counts alone, with what it changed."""
-    return Protected(release, Changes.between(table.counts, counts, total=(table.total, int(counts.sum()))), notes)
+    total = (table.total, int(counts.sum()))
+    changes = Changes.between(table.counts, counts, whole=table.possible, total=total, inner=True)
+    return Protected(release, changes, notes)
 
 
 def crossed(parts: Sequence[tuple[FloatArray, IntArray]], block: int) -> Iterator[tuple[FloatArray, IntArray]]:

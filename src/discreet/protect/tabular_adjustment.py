@@ -102,7 +102,8 @@ class TabularAdjustment(MethodBase):
             reach=np.full(values.size, np.inf) if self.radius is None else self.radius / 100 * size,
         )
         adjusted, gap = adjust(task, self.norm == "squared", self.time_limit, progress)
-        changes = Changes.between(values, adjusted, total=grand_totals(cells, values, adjusted), decimals=decimals)
+        totals = grand_totals(cells, values, adjusted)
+        changes = Changes.between(values, adjusted, whole=cells.whole, total=totals, decimals=decimals)
         # The worst case for the audit: a reader is told how far a figure moved at most.
         kind = Perturbed(bound=changes.largest) if changes.largest else EXACT
         figures = Figures.of_tabulation(cells, response=self.response, values=adjusted, kind=kind, name=self.name)

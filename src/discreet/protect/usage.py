@@ -8,6 +8,7 @@ from dataclasses import MISSING, dataclass, fields
 from inspect import Parameter, Signature, cleandoc
 from types import MappingProxyType
 
+from discreet.core.signatures import Shown
 from discreet.protect.base import Method, MethodBase
 from discreet.reading.original import reads_original
 from discreet.table import Release
@@ -78,14 +79,16 @@ def in_one_call(
     # What a factory makes by default is asked for by leaving it out, or by None.
     back = {name: field for field, name in renamed.items()}
     made = {field.name for field in fields(method) if field.default_factory is not MISSING}
-    asked = [Parameter("original", Parameter.POSITIONAL_OR_KEYWORD)]
+    asked = [Parameter("original", Parameter.POSITIONAL_OR_KEYWORD, annotation=Shown("object"))]
     for place, field in enumerate(fields(method)):
         kind = Parameter.POSITIONAL_OR_KEYWORD if place < positional else Parameter.KEYWORD_ONLY
         default = None if field.name in made else Parameter.empty if field.default is MISSING else field.default
-        asked.append(Parameter(renamed.get(field.name, field.name), kind, default=default, annotation=field.type))
+        asked.append(
+            Parameter(renamed.get(field.name, field.name), kind, default=default, annotation=Shown(field.type))
+        )
     if usage.random:
-        asked.append(Parameter("seed", Parameter.KEYWORD_ONLY, default=None))
-    signature = Signature(asked, return_annotation=Release)
+        asked.append(Parameter("seed", Parameter.KEYWORD_ONLY, default=None, annotation=Shown("Seed")))
+    signature = Signature(asked, return_annotation=Shown("Release"))
 
     def call(*given: object, **named: object) -> Release:
         try:

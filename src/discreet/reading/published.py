@@ -23,6 +23,7 @@ from discreet.table.release import Release
 from discreet.table.release_reader import ReleaseOptions, release_from_frame
 from discreet.table.release_reader import read_release as read_release_rows
 from discreet.table.tab_writer import HIDDEN_FIGURE
+from discreet.table.table import Table
 from discreet.table.workbook_extras import refuse_extras
 from discreet.tabulation.argus_tab import HIDDEN, read_tab
 from discreet.tabulation.rda import Metadata, read_rda, text_of
@@ -94,7 +95,11 @@ def open_released(released: object, reading: Reading) -> Any:
     What says how it was made, or hides figures, is a release; all else is a table of counts.
     """
     if not is_read(released):
-        return released
+        found = open_release(released)
+        if isinstance(found, Table | Release):
+            return found
+        what = type(found).__name__
+        raise RequestError(f"what was given as released is no table or release ({what}); give one, a file or a frame")
     if isinstance(released, str | Path):
         refuse_extras(Path(released))
     how = reading.released()

@@ -28,32 +28,32 @@ TEXT = ("count", "layout", "total", "margins", "encoding", "delimiter")
 class ReadingOptions(TypedDict, total=False):
     """The attributes of :class:`Reading` as options of a function."""
 
-    top: int | None
-    count: str
-    layout: Layout
-    total: str | None
-    margins: Margins
-    encoding: str
-    dimensions: Sequence[str] | None
-    delimiter: str | None
-    sheet: str | None
-    header_row: int | None
-    impossible: Any
     by: Any
     value: Any
     contributor: str | None
     holding: str | None
     weight: str | None
     hierarchies: Mapping[str, Any] | None
-    example: str | None
+    count: str
+    total: str | None
+    dimensions: Sequence[str] | None
+    layout: Layout
+    margins: Margins
+    impossible: Any
     parts: Mapping[str, Sequence[str]] | None
-    rda: str | Path | None
-    shadow: str | None
+    response: str | None
+    sheet: str | None
+    header_row: int | None
+    delimiter: str | None
+    decimal: str | None
+    encoding: str
     missing: str | None
     outside: str | None
     negative: str | None
-    decimal: str | None
-    response: str | None
+    shadow: str | None
+    top: int | None
+    rda: str | Path | None
+    example: str | None
 
 
 class SearchOptions(ReadingOptions, WorkOptions, total=False):
@@ -137,7 +137,11 @@ class Reading:
         """
         known = [item.name for item in fields(cls)]
         if not given.keys() <= set(known):
-            require(given, [*(name for one in own for name in _arguments(one)), *known], "there is no argument")
+            require(
+                given,
+                list(dict.fromkeys([*(n for one in own for n in _arguments(one)), *known])),
+                "there is no argument",
+            )
         return cls(**{name: value for name, value in given.items() if value is not None or name == "total"})
 
     @classmethod

@@ -38,8 +38,8 @@ WORDS = {
 """Words that the page explains."""
 SIGNED = {"author": "", "date": ""}
 """A line to write on, if author and date are not given."""
-OTHER_COUNT = re.compile(r"(?<=\d) of [\d,]+(?= (?:figures|cells) (?:are hidden|changed))")
-"""How many figures a protection saw, which is not how many the rules judged."""
+OTHER_COUNT = re.compile(r"(?<=\d) of [\d,]+(?= inner cells changed)")
+"""The number of inner cells, of which some protections publish no sums: not the one of the headline."""
 LOSSES = {
     "utility": ("Utility, 1 − HD/√N", 4),
     "hellinger": ("Hellinger distance on counts", 4),
@@ -110,7 +110,7 @@ def _headline(data: JsonObject) -> str:
     sizes = [(d["name"], sum(label != table["total"] for label in d["labels"])) for d in table["dimensions"]]
     shape = " × ".join(f"{name} ({size:,})" for name, size in sizes)
     what = f"{table['response']} by {shape}" if table.get("response") else f"{shape}: N = {amount(table['people'])}"
-    return f"{what}; {amount(sum(rules['statuses'].values()))} cells, totals included, empty cells left out"
+    return f"{what}; {amount(sum(rules['statuses'].values()))} cells and totals"
 
 
 def _loss_sentence(data: Mapping[str, object]) -> str:
@@ -156,7 +156,8 @@ def _compared(data: JsonObject) -> list[dict[str, str]]:
     """Return the key figures of methods."""
     points = data["points"]
     fit = sum(point["meets"] for point in points)
-    found = [_figure("Methods compared", amount(len(points))), _figure("Meet the policy", amount(fit))]
+    # The table as it is stands beside them and is no protection.
+    found = [_figure("Protections compared", amount(len(points) - 1)), _figure("Meet the policy", amount(fit))]
     chosen = {} if data["recommended"] is None else points[data["recommended"]]
     kept = [(name, chosen[key]) for name, key in (("Utility kept", "utility"), ("Risk R2", "r2")) if chosen.get(key)]
     return [*found, *(_figure(name, measure(one["mean"]), "of the one to take") for name, one in kept)]

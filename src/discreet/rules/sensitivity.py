@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal, TypeAlias, Unpack
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import Readable, columns, html_table
 from discreet.reading.original import open_original
-from discreet.reading.reading import Reading
+from discreet.reading.reading import Reading, ReadingOptions
 from discreet.rules.cell_figures import CellFigures, cell_figures
 from discreet.rules.rule import CustomRule, Finding, Judge, Mask, Rule, amount
 from discreet.rules.rule_texts import as_rules
@@ -50,10 +50,10 @@ class Sensitivity(Readable):
 
     @property
     def statuses(self) -> dict[str, int]:
-        """How many cells there are of each status."""
-        empty = int(np.count_nonzero((self.tabulation.records == 0) & ~self.sensitive))
+        """How many cells and totals there are of each status."""
+        safe = int(np.count_nonzero((self.tabulation.records > 0) & ~self.sensitive))
         unsafe = int(np.count_nonzero(self.sensitive))
-        return {"safe": len(self.tabulation) - unsafe - empty, "sensitive": unsafe, "empty": empty}
+        return {"safe": safe, "sensitive": unsafe, "empty": self.tabulation.whole - safe - unsafe}
 
     @property
     def by_rule(self) -> dict[str, int]:
@@ -80,7 +80,7 @@ class Sensitivity(Readable):
     def to_dict(self) -> dict[str, Json]:
         """Return everything as plain data, as ``--json`` prints it."""
         return {
-            "cells": len(self.tabulation),
+            "cells": self.tabulation.whole,
             "response": self.response,
             "combine": self.combine,
             "statuses": self.statuses,
@@ -120,7 +120,7 @@ class Sensitivity(Readable):
     @property
     def sentence(self) -> str:
         """How many cells are sensitive, in words."""
-        unsafe, every = self.statuses["sensitive"], len(self.tabulation)
+        unsafe, every = self.statuses["sensitive"], self.tabulation.whole
         share = f" ({unsafe / every:.1%})" if every else ""
         what = f" of {self.response}" if self.response else ""
         cells = "cells and totals" if len(self.tabulation.margins) > 1 else "cells"
@@ -166,9 +166,8 @@ def sensitivity(
     tabulation: object,
     rules: Sequence[Judge | str] | Judge | str,
     *,
-    response: str | None = None,
     combine: Combine = "any",
-    **reading: object,
+    **reading: Unpack[ReadingOptions],
 ) -> Sensitivity:
     """Judge every cell and margin of a tabulation by the agency's rules.
 
@@ -176,9 +175,9 @@ def sensitivity(
         tabulation: the cells with their largest contributions: a tabulation, a table of counts, a file or a frame.
         rules: rules with their parameters, as objects or texts (``"threshold=3"``, ``"p=10"``, ``"dominance=2,85"``); a
             function of the figures serves as a rule too.
-        response: the magnitude to judge; the only one by default.
         combine: a cell is sensitive if ``"any"`` rule says so, or only if ``"all"`` of them do.
-        reading: how a file or frame is read, as for :func:`discreet.assess`.
+        reading: how a file or frame is read, as for :func:`discreet.assess`; ``response`` is the magnitude to judge,
+            where there are several.
 
     >>> import pandas as pd
     >>> from discreet.rules import Dominance
@@ -195,7 +194,7 @@ def sensitivity(
         raise RequestError("no rule is given; name at least one, for example the p% rule")
     if combine not in ("any", "all"):
         raise RequestError(f"combine is {combine!r}; give 'any' or 'all'")
-    opened = open_original(tabulation, Reading.of({**reading, "response": response}, sensitivity))
+    opened = open_original(tabulation, Reading.of(reading, sensitivity))
     cells, response = opened.tabulation(), opened.response
     judges: list[Rule] = [CustomRule(rule) if callable(rule) else rule for rule in listed]
     seen: dict[tuple[LevelName, bool], CellFigures] = {}

@@ -9,6 +9,8 @@ from pathlib import Path
 from discreet.core.errors import RequestError, require
 from discreet.studies.comparison import Study, StudyEffort
 
+__all__ = ["PAPERS", "Study", "StudyEffort", "get"]
+
 PAPERS = ("antal2014", "antal2015", "cohen2009", "domingo2002")
 SAMPLED = ("antal2015",)
 """The papers whose studies draw samples."""

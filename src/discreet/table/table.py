@@ -191,7 +191,7 @@ class Table(Frequencies, Readable):
         empty = self.possible - self.cells.size
         share = f" ({empty / self.possible:.0%})" if self.possible else ""
         lost = f", {self.impossible.size:,} impossible" if self.impossible.size else ""
-        return f"Table {spread}: N = {self.total:,}, {self.possible:,} cells, {empty:,} empty{share}{lost}"
+        return f"Table {spread}: N = {self.total:,}, {self.possible:,} inner cells, {empty:,} empty{share}{lost}"
 
     def _preview(self, rows: int = 12, across: int = 14) -> tuple[list[str], list[list[str]], int]:
         """Return a header, rows and the number of label columns of a short view."""

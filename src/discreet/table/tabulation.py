@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -34,6 +35,7 @@ class Tabulation(OnGrid, Frozen, Readable):
     the grand total. ``margins`` lists which dimensions were crossed: a cell is among the margins if its dimensions
     that are not at their total are exactly one of them. Rules never need the records again. ``respondents`` says who
     contributed what, if the records name their contributors; without it nobody can tell who is in several cells.
+    ``impossible`` is the number of cells and totals that cannot occur.
 
     >>> figures = Table.from_array([[3, 0], [1, 5]], {"area": ["n", "s"], "sex": ["m", "f"]})
     >>> tabulation = Tabulation.from_table(figures)
@@ -51,6 +53,7 @@ class Tabulation(OnGrid, Frozen, Readable):
     holdings: Level | None = None
     dropped: int = 0
     respondents: Respondents | None = None
+    impossible: int = 0
 
     def __post_init__(self) -> None:
         size = self.grid.size
@@ -129,7 +132,9 @@ class Tabulation(OnGrid, Frozen, Readable):
             tuple(axis.name for i, axis in enumerate(axes) if mask >> i & 1) for mask in range(2 ** len(axes))
         )
         level = Level(counts[order], None, ())
-        return cls(axes, margins, cells[order], counts[order], None, (), level)
+        return cls(
+            axes, margins, cells[order], counts[order], None, (), level, impossible=_impossible(table, grid, axes, maps)
+        )
 
     @classmethod
     def from_columns(
@@ -165,6 +170,15 @@ class Tabulation(OnGrid, Frozen, Readable):
 
     def __len__(self) -> int:
         return int(self.cells.size)
+
+    @property
+    def whole(self) -> int:
+        """How many cells and totals there are, empty ones included: what every "of" counts.
+
+        >>> Tabulation.from_table(Table.from_array([[3, 0], [1, 5]], ["a", "b"])).whole
+        9
+        """
+        return cells_and_totals([self])
 
     @property
     def levels(self) -> dict[LevelName, Level]:
@@ -352,7 +366,10 @@ class Tabulation(OnGrid, Frozen, Readable):
         spread = " × ".join(f"{axis.name} ({axis.leaf_codes.size})" for axis in self.axes)
         sums = "".join(f", {response.name}" for response in self.responses)
         lost = f"; {self.dropped:,} records left out" if self.dropped else ""
-        return f"Tabulation {spread}{sums}: {len(self):,} cells in {len(self.margins)} margins{lost}"
+        empty = self.whole - int(np.count_nonzero(self.records))
+        none = f", {empty:,} of them empty" if empty else ""
+        cells = f"{self.whole:,} cells and totals in {len(self.margins)} margins"
+        return f"Tabulation {spread}{sums}: {cells}{none}{lost}"
 
     def preview(self, rows: int = 12) -> tuple[list[str], list[list[str]], int]:
         """Return a header, rows and the number of label columns of a short view."""
@@ -375,6 +392,37 @@ class Tabulation(OnGrid, Frozen, Readable):
 
     def _repr_html_(self) -> str:
         return html_table(*self.preview(), caption=self.headline)
+
+
+def cells_and_totals(tables: Sequence[Tabulation]) -> int:
+    """Return how many cells and totals tables have, empty ones included; margins that several show count once."""
+    sizes: dict[frozenset[str], int] = {}
+    for table in tables:
+        lengths = {axis.name: len(axis) - 1 for axis in table.axes}
+        for margin in table.margins:
+            size = prod(lengths[name] for name in margin)
+            sizes[frozenset(margin)] = max(size, sizes.get(frozenset(margin), 0))
+    return sum(sizes.values()) - max((table.impossible for table in tables), default=0)
+
+
+def _impossible(table: Table, grid: Grid, axes: Sequence[Axis], maps: Sequence[Sequence[IntArray]]) -> int:
+    """Return how many cells and totals hold structural zeros alone."""
+    if not table.impossible.size:
+        return 0
+    found = 0
+    codes = [
+        recode(dimension.categories, axis.codes)[code]
+        for dimension, axis, code in zip(table.dimensions, axes, table.grid.decode(table.impossible), strict=True)
+    ]
+    for levels in product(*maps):
+        position = grid.encode([level[code] for level, code in zip(levels, codes, strict=True)])
+        lost, times = np.unique(position[position >= 0], return_counts=True)
+        below = [
+            np.bincount(level[axis.leaf_codes] + 1, minlength=len(axis) + 1)[1:][node]
+            for level, axis, node in zip(levels, axes, grid.decode(lost), strict=True)
+        ]
+        found += int(np.count_nonzero(times == np.prod(below, axis=0)))
+    return found
 
 
 def _axis(dimension: Dimension, trees: Hierarchy | Sequence[Hierarchy], total: str) -> Axis:

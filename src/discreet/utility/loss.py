@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import cast
+from typing import Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from discreet.core.numerics import FloatArray, NumberArray, xlogx
 from discreet.core.text import Face, Result, figure
 from discreet.reading.original import open_original
 from discreet.reading.published import open_released
-from discreet.reading.reading import Reading
+from discreet.reading.reading import Reading, ReadingOptions
 from discreet.table import Release, Table
 from discreet.table.coarsen import recoding_of
 from discreet.table.guess import Pair, pair
@@ -187,7 +187,7 @@ class InformationLoss(Result):
     def sentence(self) -> str:
         """How much changed, in words."""
         return (
-            f"{self.changed:,} of {self.cells:,} cells changed; a figure is off by "
+            f"{self.changed:,} of {self.cells:,} inner cells changed; a figure is off by "
             f"{self.mean_absolute_error:.2f} on average."
         )
 
@@ -196,7 +196,7 @@ class InformationLoss(Result):
         return Face(["information loss", ""], self.rows(), self.sentence)
 
 
-def information_loss(table: object, released: object, **reading: object) -> InformationLoss:
+def information_loss(table: object, released: object, **reading: Unpack[ReadingOptions]) -> InformationLoss:
     """Measure how far a released table is from its original.
 
     Where the release does not publish every inner count, the hidden ones are replaced by a reader's best guess

@@ -24,9 +24,9 @@ from discreet.decide.ledger.packing import compressed, decompressed, digest, pac
 from discreet.decide.ledger.release_check import ReleaseCheck, Shelf
 from discreet.decide.ledger.settings import CheckOptions, Settings, Tags
 from discreet.decide.ledger.store import WAIT, Originals, Store
+from discreet.decide.ledger.unstated import refuse_original, release_of, with_small_counts
 from discreet.decide.policy import Policy
 from discreet.reading.original import open_originals
-from discreet.reading.published import open_release
 from discreet.reading.reading import Reading
 from discreet.table.release import Release
 from discreet.table.table import Table
@@ -158,6 +158,7 @@ class Ledger(Readable):
         published: str | None = None,
         original: str | Path | None = None,
         revises: str | Sequence[str] = (),
+        exact: bool = False,
         **tags: Unpack[Tags],
     ) -> Entry:
         """Record a release as published. When this returns, it is on disk.
@@ -168,6 +169,8 @@ class Ledger(Readable):
             published: the day, today by default.
             original: the confidential table, to be kept beside the ledger.
             revises: the ids or titles of the releases that it corrects.
+            exact: the figures of a table, file or frame were published as they are, counts of 1 and 2 among them. A
+                table that does not say so is refused: it may be the original.
             tags: those below.
 
         Keyword Args:
@@ -176,8 +179,10 @@ class Ledger(Readable):
             period: when.
             variable: what is added up, where it is not people or firms.
         """
-        new: Release = open_release(release)
+        new = release_of(release)
         new.refuse_trial("entered in a ledger, which holds what is published", "")
+        if not exact and not tags.get("variable"):
+            refuse_original(release, new)
         entry = _described(new, title, published, **tags)
         refuse_contradiction(new)
         text = packed(new)
@@ -319,7 +324,7 @@ class Ledger(Readable):
             workers: threads.
             progress: called as the work advances.
         """
-        new: Release = open_release(release)
+        new = release_of(release)
         if isinstance(fewest, bool) or not isinstance(fewest, int) or fewest < 1:
             raise RequestError(f"the fewest people behind a change are {fewest!r}; give 1 or more (fewest=, --fewest)")
         effort, rest = Effort().among(options, WorkOptions)
@@ -352,6 +357,8 @@ class Ledger(Readable):
         checked = ReleaseCheck(new, entry, held, revised, shelf, rules, others)
         checked.name_apart(different)
         found = checked.outcome(fewest, len(every) + len(coming))
+        if not tags.get("variable"):
+            found = with_small_counts(found, release, new)
         return replace(found, head=past.head.digest, assumed=(*found.assumed, *_there_already(new, found, past)))
 
     def _pairs(

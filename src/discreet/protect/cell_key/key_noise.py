@@ -212,7 +212,8 @@ class CellKey(FigureMethod):
         parameters = {**self.parameters, "share": self.share, "weights": list(self.weights)}
         kind = Relative(fraction=float(self.share))
         figures = Figures.of_tabulation(cells, values=values, kind=kind, name=self.name)
-        changes = Changes.between(units, values, total=(int(units[0]), int(values[0])), decimals=decimals)
+        total = (int(units[0]), int(values[0]))
+        changes = Changes.between(units, values, whole=cells.whole, total=total, decimals=decimals)
         return Protected(Release(None, self.name, parameters, (figures,)), changes, notes)
 
     def draws(self, table: Table, rng: np.random.Generator, size: int) -> IntArray:

@@ -80,11 +80,18 @@ class Redesign(MethodBase):
         hierarchies = {n: tuple(_finer(t, full[n]) if n in full else t for t in found) for n, found in trees.items()}
         # Cells of the merged categories have no row and are not empty.
         figures = replace(figures, hierarchies=hierarchies, absent="unpublished")
-        changes = Changes.between(values, values, total=(total, total), decimals=decimals)
+        changes = Changes.between(
+            values,
+            values,
+            whole=len(figures),
+            total=(total, total),
+            decimals=decimals,
+            inner=isinstance(coarse, Table),
+        )
         cost = lost(original, coarse)
         return Protected(
             Release(inner, self.name, {"recoding": full}, (figures,)),
-            replace(changes, figures=len(figures)),
+            changes,
             (*(_sentence(name, groups) for name, groups in full.items()), cost.sentence),
             {"cost": cost.to_dict()},
         )

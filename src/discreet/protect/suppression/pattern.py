@@ -195,18 +195,16 @@ class Pattern:
     def sentence(self) -> str:
         """What is suppressed and at what cost, in words."""
         counts = self.counts
-        whole = sum(counts.values())
-        share = f" ({(whole - counts['published']) / whole:.1%})" if whole else ""
         if not counts["primary"]:
-            return f"None of {whole:,} cells is sensitive; nothing is suppressed."
+            return "No cell is sensitive; nothing is suppressed."
         best = (
             "no safe pattern costs less"
             if self.cost == self.bound
             else f"no safe pattern costs less than {self.bound:,} ({self.gap:.1%} below)"
         )
         return (
-            f"{many(counts['primary'], 'sensitive cell')} and {many(counts['secondary'], 'other')} of {whole:,} are "
-            f"suppressed{share}; cost {self.cost:,}, {best}."
+            f"{many(counts['primary'], 'sensitive cell')} and {many(counts['secondary'], 'other')} are "
+            f"suppressed; cost {self.cost:,}, {best}."
         )
 
     def to_dict(self) -> dict[str, Json]:

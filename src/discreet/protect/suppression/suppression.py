@@ -32,7 +32,7 @@ from discreet.table.crossing_parts import crossing_parts
 from discreet.table.figures import Figures, units_of
 from discreet.table.kinds import Marked
 from discreet.table.release import Release
-from discreet.table.tabulation import Tabulation
+from discreet.table.tabulation import Tabulation, cells_and_totals
 
 Effort: TypeAlias = Literal["fast", "optimal"]
 Zeros: TypeAlias = Literal["published", "suppressible"]
@@ -289,10 +289,15 @@ def marked(method: Suppression, pattern: Pattern) -> Protected:
         figures = [replace(part, statistics=own) for part, own in zip(figures, method.statistics, strict=True)]
     values, total = cells.values[cells.listed], int(cells.values[0])
     changes = Changes.between(
-        values, values, pattern.positions[cells.listed], total=(total, total), decimals=cells.equations.decimals
+        values,
+        values,
+        pattern.positions[cells.listed],
+        whole=cells_and_totals(cells.tables),
+        total=(total, total),
+        decimals=cells.equations.decimals,
     )
     late = "The time limit ended the search; the pattern is safe, and its gap is what was proved by then."
-    details = pattern.to_dict()
+    details = {**pattern.to_dict(), "published": changes.figures - changes.hidden}
     details["search"] = details.pop("method")
     return Protected(
         Release(None, method.name, method.parameters, tuple(figures)),

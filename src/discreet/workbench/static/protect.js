@@ -180,11 +180,12 @@ const widest = (cells) => Math.max(0, ...[...intervalsOf(cells).values()].map((t
 
 function figures(made, m) {
   const card = (id, value, words) => el("div", { class: "card" }, el("b", { id }, value), el("span", {}, words));
-  const hidden = made.suppressed ? `hidden of ${figure(made.figures)}: ${figure(made.suppressed.primary)} sensitive, ${figure(made.suppressed.secondary)} others` : `hidden of ${figure(made.figures)} figures`;
+  const every = `${figure(made.figures)} ${made.inner ? "inner cells" : "cells and totals"}`;
+  const hidden = made.suppressed ? `hidden of ${every}: ${figure(made.suppressed.primary)} sensitive, ${figure(made.suppressed.secondary)} others` : `hidden of ${every}`;
   return [
     m && card("r2", risk(m.value), `${m.measure} after${m.before !== null && m.before !== undefined ? `, ${risk(m.before)} before` : ""}`),
     made.utility !== undefined && made.utility !== null ? card("utility", Number(made.utility).toFixed(3), "utility, 1 is unchanged") : null,
-    made.hidden ? card("hidden", figure(made.hidden), hidden) : card("changed", figure(made.changed), `changed of ${figure(made.figures)} figures`),
+    made.hidden ? card("hidden", figure(made.hidden), hidden) : card("changed", figure(made.changed), `changed of ${every}`),
     made.suppressed && made.cost ? card("cost", figure(made.cost), `cost of what is hidden${made.bound ? `; none is below ${figure(made.bound)}` : ""}`) : null,
   ];
 }

@@ -80,8 +80,8 @@ function draw(screen, still, { cells, rules, found, measured, audited }) {
   const card = (id, value, words) => el("div", { class: "card" }, el("b", { id }, value), el("span", {}, words));
   const cards = el("div", { class: "cards" },
     m && card("r1", risk(m.value), `${m.measure}${state.magnitudes ? " of the counts" : ""}, from 0 (low) to 1 (high)`),
-    found.result && card("sensitive", figure(found.result.sensitive.length), `sensitive of ${figure(found.result.cells)} cells`),
-    hidden.size ? card("hidden", figure(hidden.size), `hidden of ${figure(cells.values.length)} figures`) : null,
+    found.result && card("sensitive", figure(found.result.sensitive.length), `sensitive of ${figure(found.result.cells)} cells and totals`),
+    hidden.size ? card("hidden", figure(hidden.size), "hidden figures") : null,
     audited && audited.result && el("div", { class: "card" }, el("b", { id: "audit", class: tone(audited.result.verdict) }, audited.result.verdict), el("span", {}, audited.result.sentence)),
     m && card("people", figure(m.people), "people or firms counted"),
     m && card("empty", `${figure(m.empty)} of ${figure(m.cells)}`, "inner cells are empty"));
