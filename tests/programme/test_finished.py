@@ -63,6 +63,7 @@ def folder(tmp_path: Path) -> Path:
     written(tmp_path, "sizes", ("region", "size"))
     written(tmp_path, "forms", ("region", "form"))
     written(tmp_path, "east", ("region", "size", "form"), east=True)
+    written(tmp_path, "kinds", ("size", "form"))
     written(tmp_path, "all", ("region", "size", "form"))
     (tmp_path / "regions.csv").write_text("outer,inner\n" + "".join(f"{o},{i}\n" for i, o in REGIONS.items()))
     rows = "".join(",".join(map(str, row)) + "\n" for row in firms())
@@ -176,7 +177,7 @@ def test_tables_of_one_variable_that_contradict_each_other_are_refused_until_it_
 
 
 def test_each_remedy_where_respondents_cannot_be_judged_publishes_the_tables(folder: Path) -> None:
-    text = HEAD + SIZES + FORMS
+    text = HEAD + SIZES + FORMS + table("kinds", "size form")
     (held,) = ran(folder, text).clusters
     assert held.verdict == "withhold"
     for remedy in (
@@ -193,6 +194,7 @@ def test_each_remedy_where_respondents_cannot_be_judged_publishes_the_tables(fol
         + '[records]\nfiles = "records.csv"\ncontributor = "id"\n'
         + '[[tables]]\nname = "sizes"\nby = ["region", "size"]\nvalue = "SUM"\n'
         + '[[tables]]\nname = "forms"\nby = ["region", "form"]\nvalue = "SUM"\n'
+        + '[[tables]]\nname = "kinds"\nby = ["size", "form"]\nvalue = "SUM"\n'
     )
     (by_name,) = ran(folder, records).clusters
     assert by_name.verdict == "protect"
