@@ -206,3 +206,23 @@ def test_each_remedy_where_respondents_cannot_be_judged_publishes_the_tables(fol
     assert aside.verdict == "protect"
     (notes,) = (cluster["notes"] for cluster in data_of(aside)["clusters"])
     assert "was not judged, as the policy says (insiders)" in notes[0]
+
+
+@pytest.mark.parametrize("shown", [("s", "a", "b"), ("s", "a")])
+def test_finished_tables_whose_amounts_follow_from_each_other_are_refused(folder: Path, shown: tuple[str, ...]) -> None:
+    """What a table of the sum hides, tables of its parts may show, and equations tie columns of records alone."""
+    draw = random.Random(2)
+    rows = [(place, draw.randrange(50, 99), draw.randrange(50, 99)) for place in ("n", "s", "w", "e")]
+    rows.append(("Total", sum(a for _, a, _ in rows), sum(b for _, _, b in rows)))
+    text = 'policy = "own.toml"\n'
+    for name in shown:
+        cells = [(place, {"s": a + b if "b" in shown else 2 * a, "a": a, "b": b}[name]) for place, a, b in rows]
+        lines = [f"{place},{12 if place == 'Total' else 3},{x},{x // 3},{x // 4}" for place, x in cells]
+        (folder / f"{name}.csv").write_text("\n".join([f"place,N,{name},MAX1,MAX2", *lines]) + "\n")
+        text += table(name, "place", AMOUNTS.replace("SUM", name))
+    told = refusal(folder, text)
+    assert ("'s' is 'a' + 'b'" in told) if "b" in shown else ("times" in told)
+    assert "leave tables of one of them out" in told
+    # One less, and nothing follows.
+    left = table(shown[0], "place", AMOUNTS.replace("SUM", shown[0]))
+    assert ran(folder, 'policy = "own.toml"\n' + left).verdict in ("release", "protect", "withhold")

@@ -15,6 +15,7 @@ from discreet.core.errors import DataError, DiscreetError, RequestError, require
 from discreet.core.numerics import IntArray, first_true
 from discreet.programme.crossings import FINEST, Cluster, Crossing, TableFamily
 from discreet.programme.plan_model import DimensionPart, Programme, TablePart, as_list
+from discreet.programme.unstated_equations import refuse_unstated_sums
 from discreet.protect.base import Originals
 from discreet.reading.original import describes_itself, open_original
 from discreet.reading.reading import Reading
@@ -260,6 +261,9 @@ def finished_clusters(plan: Programme) -> list[FinishedCells]:
         variable = table.variable or (found.responses[0].name if found.responses else "")
         families.setdefault((variable, table.period), {})[table.name] = found
     made = []
+    for when in dict.fromkeys(period for _, period in families):
+        several = [(own[0], own[1], one) for own, tables in families.items() for one in tables.values()]
+        refuse_unstated_sums([(variable, one) for variable, period, one in several if period == when])
     for (variable, period), tables in families.items():
         _refuse_other_totals(tables)
         crossings = [
