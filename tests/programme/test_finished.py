@@ -146,7 +146,12 @@ def test_a_table_of_a_part_is_linked_with_those_of_everybody(folder: Path) -> No
     """What the East hides follows from everybody less the West, and the other way round, so they are one problem."""
     (folder / "own.toml").write_text(POLICY.format(insiders='insiders = "none"\n'))
     text = HEAD + SIZES + FORMS + EAST
-    assert explain_plan(plan_of(text, folder=folder)).sentence == "3 tables, 3 to protect in 1 cluster."
+    told = explain_plan(plan_of(text, folder=folder))
+    assert told.sentence == "3 tables, 3 to protect in 1 cluster."
+    assert told.shared()[1:] == [
+        "the cells of region × size and all their totals occur in sizes and in east, as far as region is in East",
+        "the cells of region × form and all their totals occur in forms and in east, as far as region is in East",
+    ]
     found = ran(folder, text)
     assert found.verdict == "protect"
     hidden = {}

@@ -154,6 +154,11 @@ def test_frozen_cells_stay_or_the_fewest_to_release_are_named(tmp_path: Path) ->
     with pytest.raises(InfeasibleError, match=r"fewest to release.* from the freeze (is|are) \d+ cell"):
         run_quarter(tmp_path, "q3", frozen(closed, "open"))
     assert not (tmp_path / "q3" / "A.csv").exists()
+    # Each cell once, also if it is sensitive itself.
+    with pytest.raises(InfeasibleError) as error:
+        run_quarter(tmp_path, "q3", frozen(closed[:1], "open"))
+    named = str(error.value).partition(" cell")[2].partition(": ")[2].split("; ")
+    assert len(set(named)) == len(named)
 
 
 @pytest.mark.parametrize(

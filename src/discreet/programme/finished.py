@@ -248,6 +248,10 @@ def _tree(file: Path, total: str, part: str | None) -> Hierarchy:
     return (tree.below(part) if part in tree.codes else tree).as_part(part)
 
 
+def _parts(table: Tabulation) -> dict[str, str]:
+    return {axis.name: axis.total for axis in table.axes if axis.part}
+
+
 def finished_clusters(plan: Programme) -> list[FinishedCells]:
     """Read the tables of a plan, and put those of one variable and period together."""
     families: dict[tuple[str, str], dict[str, Tabulation]] = {}
@@ -267,7 +271,7 @@ def finished_clusters(plan: Programme) -> list[FinishedCells]:
     for (variable, period), tables in families.items():
         _refuse_other_totals(tables)
         crossings = [
-            Crossing(name, variable, variable, period, dict.fromkeys(one.names, FINEST), {})
+            Crossing(name, variable, variable, period, dict.fromkeys(one.names, FINEST), {}, part=_parts(one))
             for name, one in tables.items()
         ]
         made.append(FinishedCells(Cluster(variable, period, tuple(TableFamily((one,)) for one in crossings)), tables))

@@ -271,7 +271,8 @@ class Programme(PlanPart):
         levels: dict[str, int] = {}
         for dimension, level in map(self.dimension, table.by):
             levels[dimension] = max(level, levels.get(dimension, 0))
-        return Crossing(table.name, root, value, table.period, levels, dict(table.where), ties.tied(root))
+        where = {self.dimension(name)[0]: code for name, code in table.where.items()}
+        return Crossing(table.name, root, value, table.period, levels, where, ties.tied(root))
 
     def partner(self, table: TablePart, measure: str) -> TablePart | None:
         """Return the table of another measure that crosses the same, of the same people and time; None without one."""
@@ -346,8 +347,9 @@ class Programme(PlanPart):
             if table.file is None and not table.by:
                 yield here, "there is nothing to cross; name dimensions (by)"
             dimensions = [self.dimension(name)[0] for name in table.by]
-            for name in table.where:
-                if name in dimensions:
+            chosen = [self.dimension(name)[0] for name in table.where]
+            for name, dimension in zip(table.where, chosen, strict=True):
+                if dimension in dimensions or chosen.count(dimension) > 1:
                     yield (*here, "where"), f"{name!r} is crossed too; name it in by or in where, not in both"
             for text in self._faults_of_statistics(table, dimensions):
                 yield (*here, "statistics"), text
