@@ -27,7 +27,7 @@ from discreet.table.hierarchy_reader import read_hierarchy
 from discreet.table.roles import FIGURES
 from discreet.table.tabulation import Tabulation
 from discreet.table.units import Number
-from discreet.tabulation.amount_rows import read_rows
+from discreet.tabulation.amount_rows import RowColumns, read_rows
 
 NEAR = 1e-6
 """Figures of one cell that differ by less, relative to their size, may differ by their rounding alone."""
@@ -226,17 +226,13 @@ def _of_rows(plan: Programme, table: TablePart, file: Path) -> Tabulation:
     said = {name: plan.dimensions.get(name, DimensionPart()) for name in table.by}
     return read_rows(
         file,
-        table.by,
-        table.value,
-        count=table.count or FIGURES[0],
-        largest=as_list(table.largest),
+        RowColumns(table.by, table.value, table.count or FIGURES[0], tuple(as_list(table.largest)), table.decimal),
         totals={name: one.total for name, one in said.items()},
         part=table.part,
         trees={
             name: [_tree(plan.place(own), one.total, table.part.get(name)) for own in one.files]
             for name, one in said.items()
         },
-        decimal=table.decimal,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -25,17 +26,37 @@ from discreet.tabulation.argus_tab import margins_of, refuse_other_sums
 REMEDY = "correct the figures; subtotals need the hierarchy of their dimension"
 
 
+@dataclass(frozen=True)
+class RowColumns:
+    """What the columns of a table in rows are.
+
+    Attributes:
+        by: the columns that classify.
+        value: the column of the sums; a table without one is of counts.
+        count: the column of the number of contributors.
+        largest: the columns of the largest contributions, the largest first.
+        decimal: the decimal sign of numbers that are texts.
+    """
+
+    by: tuple[str, ...]
+    value: str | None = None
+    count: str = "count"
+    largest: tuple[str, ...] = ()
+    decimal: str | None = None
+
+    @property
+    def amounts(self) -> tuple[str, ...]:
+        """The columns of amounts, the sums first."""
+        return () if self.value is None else (self.value, *self.largest)
+
+
 def read_rows(
     path: str | Path,
-    by: Sequence[str],
-    value: str | None = None,
+    columns: RowColumns,
     *,
-    count: str = "count",
-    largest: Sequence[str] = (),
     totals: Mapping[str, str],
     part: Mapping[str, str],
-    trees: Mapping[str, Sequence[Hierarchy]] | None = None,
-    decimal: str | None = None,
+    trees: Mapping[str, Sequence[Hierarchy]],
 ) -> Tabulation:
     """Read a table of amounts or counts from a CSV, Parquet or Excel file with a row for each cell, also of margins.
 
@@ -43,39 +64,34 @@ def read_rows(
 
     Args:
         path: the file.
-        by: the columns that classify.
-        value: the column of the sums; a table without one is of counts.
-        count: the column of the number of contributors.
-        largest: the columns of the largest contributions, the largest first.
+        columns: what its columns are.
         totals: the code of the total of each dimension.
         part: the code of the total of each dimension of which the table has some categories only.
         trees: the hierarchies of dimensions with subtotals; codes of theirs that the table does not show are left out.
             Those of a part are as parts too.
-        decimal: the decimal sign of numbers that are texts.
     """
     file = Path(path)
     rows, where = read_arrow_rows(file)
     with errors_of(file):
-        amounts = () if value is None else (value, *largest)
-        require((*by, count, *amounts), rows.column_names, "there is no column")
-        labels = {name: _labels(rows[name], name, where) for name in by}
+        require((*columns.by, columns.count, *columns.amounts), rows.column_names, "there is no column")
+        labels = {name: _labels(rows[name], name, where) for name in columns.by}
         axes = tuple(
-            _axis(name, labels[name], part.get(name, totals[name]), name in part, (trees or {}).get(name, ()))
-            for name in by
+            _axis(name, labels[name], part.get(name, totals[name]), name in part, trees.get(name, ()))
+            for name in columns.by
         )
         cells = Grid(tuple(len(axis) for axis in axes)).encode([recode(labels[a.name], a.codes) for a in axes])
         order = np.argsort(cells, kind="stable")
         cells = cells[order]
         if (twice := first_true(np.diff(cells) == 0)) is not None:
             raise DataError(f"{where(int(order[twice + 1]))}: the cell was given before; keep one row per cell")
-        counts = whole_counts(counts_from_arrow(rows[count], where, decimal), where)[order]
-        columns = [_amounts(rows[name], name, where, decimal)[order] for name in amounts]
-        margins, sums, size = margins_of(axes, cells), columns[:1], cells.size
-        top = np.abs(np.stack(columns[1:], axis=-1)) if len(columns) > 1 else np.zeros((size, 0))
+        counts = whole_counts(counts_from_arrow(rows[columns.count], where, columns.decimal), where)[order]
+        amounts = [_amounts(rows[name], name, where, columns.decimal)[order] for name in columns.amounts]
+        margins, sums, size = margins_of(axes, cells), amounts[:1], cells.size
+        top = np.abs(np.stack(amounts[1:], axis=-1)) if len(amounts) > 1 else np.zeros((size, 0))
         level = Level(counts, None, tuple(Largest(np.abs(one), top) for one in sums))
-        responses = tuple(Response(str(value), None, one) for one in sums)
+        responses = tuple(Response(str(columns.value), None, one) for one in sums)
         found = Tabulation(axes, margins, cells, counts, None, responses, level)
-        decimals = [_decimals(rows[name], where, decimal) for name in amounts[:1]]
+        decimals = [_decimals(rows[name], where, columns.decimal) for name in columns.amounts[:1]]
         level.refuse_contradictions(found.describe, 0.5 * 10.0 ** -max(decimals, default=0))
         refuse_other_sums(found, file, decimals, REMEDY)
     return found
