@@ -192,9 +192,15 @@ def test_frozen_cells_stay_or_the_fewest_to_release_are_named(tmp_path: Path) ->
     now = _figures(held)
     assert [now[key] is None for key in (*shown[:2], shown[3])] == [False, False, True]
     # All that was hidden must be open: at least the sensitive ones cannot be.
-    with pytest.raises(InfeasibleError, match=r"fewest to release.* from the freeze (is|are) \d+ cell"):
+    with pytest.raises(InfeasibleError, match=r"fewest to release.* from the freeze (is|are) \d+ cell") as error:
         run_quarter(tmp_path, "q3", frozen(closed, "open"))
     assert not (tmp_path / "q3" / "A.csv").exists()
+    # Each cell is named and counted once, sensitive ones too.
+    said = re.search(r"(\d+) cells?: (.*)", str(error.value))
+    assert said is not None
+    named = re.split("; (?:and )?", said[2])
+    assert len(set(named)) == len(named)
+    assert int(said[1]) <= len(closed)
 
 
 @pytest.mark.parametrize(

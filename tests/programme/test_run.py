@@ -175,6 +175,41 @@ def test_a_table_of_some_people_and_one_of_everybody_are_one_problem(tmp_path: P
     assert audit(cluster.release).verdict == "safe"
 
 
+@pytest.mark.parametrize("chosen", ['{ region = "r0" }', '{ area = "r0" }'])
+def test_people_of_a_level_are_linked_with_tables_by_that_level(tmp_path: Path, chosen: str) -> None:
+    """A region is the same whether its level or its dimension is named, and is no dimension of its own."""
+    firms(tmp_path, n=60)
+    tables = table("all", ["region", "size"], "pizza") + table("some", ["size"], "pizza", where=chosen)
+    found = made(tmp_path, BUSINESS + FIRMS + tables)
+    assert found.verdict == "protect", found.clusters[0].checks
+    every, some = (texts(part) for part in found.clusters[0].release.parts())  # type: ignore[union-attr]
+    sizes = [key for key in every if ("area", "r0") in key]
+    assert len(sizes) == 4
+    for key in sizes:
+        one = some[frozenset(pair for pair in key if pair[0] == "size") | {("area", "r0")}]
+        assert one == every[key]
+
+
+def test_people_of_a_category_finer_than_all_tables_of_everybody_are_refused(tmp_path: Path) -> None:
+    firms(tmp_path, n=60)
+    tables = table("all", ["region", "size"], "pizza") + table("some", ["size"], "pizza", where='{ area = "r0d1" }')
+    with pytest.raises(
+        RequestError, match="all tables by area stop at a coarser level; add one by the level of 'r0d1'"
+    ):
+        made(tmp_path, BUSINESS + FIRMS + tables)
+    # The remedy: a table that goes down to it.
+    found = made(tmp_path, BUSINESS + FIRMS + tables + table("districts", ["district"], "pizza"))
+    (outcome,) = found.clusters
+    assert outcome.verdict == "protect", outcome.checks
+    assert {one.name: one.figures for one in outcome.tables}["some"] > 1
+
+
+def test_people_of_a_level_that_is_crossed_too_are_refused(tmp_path: Path) -> None:
+    firms(tmp_path, n=60)
+    with pytest.raises(RequestError, match="'region' is crossed too"):
+        plan_of(BUSINESS + FIRMS + table("T", ["district"], "pizza", where='{ region = "r0" }'), folder=tmp_path)
+
+
 @pytest.mark.parametrize("where", ['{ form = "f0" }', '{ region = "r1" }', "all are of f0"])
 def test_respondents_know_their_part_of_crossings_beside_tables_of_some_people(tmp_path: Path, where: str) -> None:
     """The twin: an audit with every contribution listed finds the same as one with the plan's own tables."""

@@ -275,11 +275,22 @@ class Inside:
     judged: bool = True
 
 
-JUDGED = (
-    "run a plan over the records, which tell who is where, or leave respondents aside knowingly (in a policy file of "
-    'your own, insiders = "none" above its first table)'
+PLACED = {
+    UNNAMED: (
+        "tabulate the records with the column that says whose they are (contributor=, --contributor), or run a plan "
+        "over them"
+    ),
+    UNPLACED: (
+        "run a plan over the records, which tell who is where, or publish with them one table that crosses all of "
+        "their dimensions"
+    ),
+}
+"""What to do where respondents cannot be judged, and still are to be."""
+ASIDE = (
+    'or state that they are not judged, which every verdict then says (in a policy file of your own, insiders = "none" '
+    "above its first table)"
 )
-"""What to do where respondents cannot be judged."""
+LEFT_ASIDE = "what respondents work out with their own contributions was not judged, as the policy says (insiders)"
 
 
 def respondents_know(
@@ -293,8 +304,7 @@ def respondents_know(
     if case.found is None or not contributes(subject.tabulation) or not known.cell.size:
         return known, None
     if policy.insiders == "none":
-        told = "what respondents work out with their own contributions was not judged, as the policy says (insiders)"
-        return known, Inside(True, told)
+        return known, Inside(True, LEFT_ASIDE)
     if (known.state == STATES.index("exact")).all():
         return known, None
     tried = run_audit(
@@ -310,8 +320,8 @@ def respondents_know(
         sums=listed.sums(),
         **effort.searching(),
     )
-    if (unjudged := next((note for note in (UNNAMED, UNPLACED) if note in tried.note), None)) is not None:
-        return not_judged(known, f"{unjudged}; {JUDGED}")
+    if (unjudged := next((note for note in PLACED if note in tried.note), None)) is not None:
+        return not_judged(known, f"{unjudged.partition(';')[0]}; {PLACED[unjudged]}, {ASIDE}")
     every = np.ones(len(tried.findings), bool)
     return known_to_some(case, known, tried, every, named=subject.tabulation.respondents is not None)
 

@@ -18,6 +18,7 @@ from discreet.core.progress import Progress
 from discreet.decide.assess import assess_subject
 from discreet.decide.assessment import Assessment, Protect, Request
 from discreet.decide.json_data import plain_settings
+from discreet.decide.known_cells import LEFT_ASIDE
 from discreet.decide.ledger.packing import packed, unpacked
 from discreet.decide.policy import Policy
 from discreet.decide.provenance import canonical, digest, versions
@@ -250,7 +251,8 @@ def _found(task: Task, clock: Clock, progress: Progress | None, workers: int | N
         release, parts = None, []
     parts, said = _with_statistics(task, parts)
     outcomes = [_outcome(task.cells, found, table, k, parts) for k, table in enumerate(tables)]
-    notes = (*notes, *told)
+    aside = tuple(text for passed, text in checks if passed and text.startswith(LEFT_ASIDE))
+    notes = (*aside, *notes, *told)
     made = None
     if release is not None:
         made = Release(None, release.method, release.parameters, tuple(parts))
@@ -404,9 +406,13 @@ def _cut(release: Release, cells: Cells, table: Crossing) -> Figures:
     trees: dict[str, tuple[Hierarchy, ...]] = {
         name: part_axis(name, code).hierarchies for name, code in table.where.items() if name in columns
     }
-    # The whole hierarchy says how the categories of a table that is cut relate to those of others.
+    # The whole hierarchy says how the categories of a table that is cut relate to those of others; a part has its own.
     whole = cells.judged
-    trees |= {name: whole.axis(name).hierarchies for name in columns if name in axes and name not in table.where}
+    trees |= {
+        name: (axes[name] if axes[name].part else whole.axis(name)).hierarchies
+        for name in columns
+        if name in axes and name not in table.where
+    }
     first = next(iter(table.levels))
     order = [*table.levels, *(name for name in columns if name not in table.levels)]
     if isinstance(cells, ClusterCells) and not _shows_all(groups[number], part, cells.whole):

@@ -8,7 +8,7 @@ share at least their grand total, so they are one cluster: a figure that one of 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 
@@ -23,7 +23,8 @@ class Crossing:
     """A table as its cluster sees it: what it is about, and how far down it crosses which dimensions.
 
     ``variable`` is the root of its indicators, ``indicator`` the one shown, ``tied`` whether there are others in its
-    tree; ``where`` are the categories that its people are in, where it is of some only.
+    tree; ``where`` are the categories that its people are in, where it is of some only. ``part`` are the totals of
+    dimensions of which it shows some categories only.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Crossing:
     levels: Mapping[str, int]
     where: Mapping[str, str]
     tied: bool = False
+    part: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def family(self) -> tuple[str, str]:
@@ -43,7 +45,10 @@ class Crossing:
         """Say whether all figures of this table are among those of another, of whatever indicator of one tree."""
         if self.family != other.family or not other.where.items() <= self.where.items():
             return False
-        fixed = all(other.where.get(name) == code or name in other.levels for name, code in self.where.items())
+        # A level that is cut may not go down to the category.
+        fixed = all(
+            other.where.get(name) == code or other.levels.get(name) == FINEST for name, code in self.where.items()
+        )
         return fixed and all(level <= other.levels.get(name, -1) for name, level in self.levels.items())
 
 
@@ -93,11 +98,15 @@ class Cluster:
         return tuple(dict.fromkeys(n for one in self.tables for n in (*one.levels, *one.where)))
 
     def shared(self) -> list[tuple[TableFamily, TableFamily, tuple[str, ...]]]:
-        """Return the pairs of groups with the dimensions that both cross: the cells of these occur in both."""
+        """Return the pairs of groups with the dimensions that both cross: the cells of these occur in both.
+
+        What a table of a part adds up is in no table without the dimension.
+        """
         found = []
         for one, other in combinations(self.groups, 2):
             both = tuple(name for name in self.dimensions if name in one.dimensions & other.dimensions)
-            found.append((one, other, both))
+            if {*one.widest.part, *other.widest.part} <= set(both):
+                found.append((one, other, both))
         return found
 
     def to_dict(self) -> dict[str, Json]:

@@ -62,7 +62,9 @@ class PlanExplanation(Result):
                     if names
                     else "the grand total occurs"
                 )
-                told.append(f"{cells} in {one.name} and in {other.name}")
+                parts = {**one.widest.part, **other.widest.part}
+                inside = "".join(f", as far as {name} is in {code}" for name, code in parts.items())
+                told.append(f"{cells} in {one.name} and in {other.name}{inside}")
         return told
 
     def to_dict(self) -> dict[str, Json]:

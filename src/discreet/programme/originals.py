@@ -75,12 +75,25 @@ class ClusterCells:
         Where tables differ in levels, what has no row need not be empty to a reader of all of them: zeros are listed.
         """
         found = []
+        self._refuse_finer_parts()
         for group in self.cluster.groups:
             widest = group.widest
             free = [name for name in (*widest.levels, INDICATOR) if name in self.whole.names]
             made, rows = projected(self.whole, self.axes(widest), subsets(free, widest.where), widest.where)
             found.append((made if self.uniform else made.with_empty_cells(), rows))
         return tuple(found)
+
+    def _refuse_finer_parts(self) -> None:
+        """Refuse tables of people of a category that is finer than all tables of everybody go."""
+        groups = [group.widest for group in self.cluster.groups]
+        for one in groups:
+            for name, code in one.where.items():
+                cut = [cut_axis(self.whole.axis(name), other.levels[name]) for other in groups if name in other.levels]
+                if cut and not any(code in axis.codes for axis in cut):
+                    raise RequestError(
+                        f"table {one.name!r} is of {name} = {code!r}, but all tables by {name} stop at a coarser "
+                        f"level; add one by the level of {code!r} (by), or leave this one out"
+                    )
 
     @property
     def sheets(self) -> tuple[Tabulation, ...]:

@@ -310,7 +310,7 @@ class Steady:
             found = _within(search, clock).pattern(self.handed)
         except InfeasibleError as still:
             return still
-        over = sorted([*clash, *(_hidden(found) & asked)], key=sorted)
+        over = sorted(clash | (_hidden(found) & asked), key=sorted)
         named = "; ".join(", ".join(f"{n}={c}" for n, c in sorted(key)) or "the total" for key in over[:NAMED])
         more = f"; and {len(over) - NAMED:,} more" if len(over) > NAMED else ""
         least = "the fewest to release" if found.gap == 0 else "few enough to release, if not the fewest,"

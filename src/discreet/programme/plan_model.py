@@ -97,8 +97,11 @@ class TablePart(PlanPart):
 
     ``where`` keeps the people of one category of each dimension named. ``weight`` is a column of weights in place of
     that of all records; ``""`` leaves the table unweighted. ``file`` is a finished table in place of records: then
-    ``by`` are its columns that classify, and ``count`` is that of its counts. ``statistics`` are published beside its
-    figures and computed from these, as ``"rate=percentage, over=outcome, decimals=0"``.
+    ``by`` are its columns that classify, ``count`` is that of its counts or contributors, ``value`` that of its sums
+    and ``largest`` those of the largest contributions to these; ``decimal`` is the decimal sign of its amounts.
+    ``variable`` says what its sums are of, where the column does not: tables of one variable are about the same
+    amounts. ``part`` names the totals of dimensions of which it has some categories only. ``statistics`` are published
+    beside its figures and computed from these, as ``"rate=percentage, over=outcome, decimals=0"``.
     """
 
     name: Name
@@ -110,6 +113,10 @@ class TablePart(PlanPart):
     title: str = ""
     file: str | None = None
     count: str | None = None
+    largest: Name | Names = ()
+    decimal: Literal[".", ","] | None = None
+    variable: Name | None = None
+    part: Mapping[str, Name] = Field(default_factory=dict)
     statistics: Names = ()
 
     @property
@@ -267,7 +274,8 @@ class Programme(PlanPart):
         levels: dict[str, int] = {}
         for dimension, level in map(self.dimension, table.by):
             levels[dimension] = max(level, levels.get(dimension, 0))
-        return Crossing(table.name, root, value, table.period, levels, dict(table.where), ties.tied(root))
+        where = {self.dimension(name)[0]: code for name, code in table.where.items()}
+        return Crossing(table.name, root, value, table.period, levels, where, ties.tied(root))
 
     def partner(self, table: TablePart, measure: str) -> TablePart | None:
         """Return the table of another measure that crosses the same, of the same people and time; None without one."""
@@ -342,12 +350,34 @@ class Programme(PlanPart):
             if table.file is None and not table.by:
                 yield here, "there is nothing to cross; name dimensions (by)"
             dimensions = [self.dimension(name)[0] for name in table.by]
-            for name in table.where:
-                if name in dimensions:
+            chosen = [self.dimension(name)[0] for name in table.where]
+            for name, dimension in zip(table.where, chosen, strict=True):
+                if dimension in dimensions or chosen.count(dimension) > 1:
                     yield (*here, "where"), f"{name!r} is crossed too; name it in by or in where, not in both"
             for text in self._faults_of_statistics(table, dimensions):
                 yield (*here, "statistics"), text
+            for key, text in self._faults_of_reading(table):
+                yield (*here, key), text
+        if finished and self.equations:
+            yield (
+                ("equations",),
+                "equations are between columns of records, and the tables are files; tabulate the records by the plan",
+            )
         yield from self._faults_of_files()
+
+    def _faults_of_reading(self, table: TablePart) -> Iterator[tuple[str, str]]:
+        """Yield keys that say how a file is read, of a table of records, and the other way round."""
+        if table.file is None:
+            for key in ("count", "largest", "decimal", "variable", "part"):
+                if getattr(table, key):
+                    yield key, "this says how a finished table is read (file), and here are records; leave it out"
+            return
+        if table.where:
+            yield "where", f"{table.file} is finished, so no people can be chosen from it; say what it covers (part)"
+        for name, code in table.part.items():
+            said = self.dimensions.get(name, DimensionPart())
+            if code == said.total:
+                yield "part", f"{code!r} is the total of everybody in {name!r}; give the part a code of its own"
 
     def _faults_of_files(self) -> Iterator[Fault]:
         """Yield tables with a file that has the name of another table's, where upper and lower case are the same."""

@@ -101,8 +101,12 @@ def projected(
 
 
 def _recoded(axis: Axis, new: Axis) -> IntArray:
-    """Return where the codes of an axis are in another one of the same dimension, -1 where they are not."""
-    return recode([new.total if code == axis.total else code for code in axis.codes], new.codes)
+    """Return where the codes of an axis are in another one of the same dimension, -1 where they are not.
+
+    The totals are the same under any name, unless the other's is of a part and one of the groups here.
+    """
+    same = axis.total if new.total in axis.places else new.total
+    return recode([same if code == axis.total else code for code in axis.codes], new.codes)
 
 
 def _among(axes: Sequence[Axis], codes: Sequence[IntArray], margins: Margins) -> BoolArray:

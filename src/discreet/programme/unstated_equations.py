@@ -1,4 +1,4 @@
-"""Amounts of records that follow from each other, though the plan does not say so.
+"""Amounts of records, or of finished tables, that follow from each other, though the plan does not say so.
 
 Profit is turnover less costs, and turnover in thousands is turnover. If a plan takes such columns for variables that
 have nothing to do with each other, each is hidden by itself, and one table shows what another hides.
@@ -17,6 +17,7 @@ from discreet.core.files import ScratchFolder
 from discreet.core.numerics import FloatArray
 from discreet.programme.crossings import Cluster
 from discreet.programme.indicators import Indicators
+from discreet.table.tabulation import Tabulation
 from discreet.tabulation.engines.duckdb_input import Input, open_input, unreadable
 from discreet.tabulation.sources import Source
 from discreet.tabulation.spec import DimensionSpec, ResponseSpec, TableSpec
@@ -25,6 +26,8 @@ FEWEST = 4
 """Of fewer records that are not 0, amounts may follow from each other by chance: a round choice."""
 CLOSE = 1e-9
 """Amounts that differ by less, relative to their size, are the same but for the last digits of a computer."""
+ROUNDED = 1e-3
+"""Figures of finished tables that differ by less, relative to their size, may do so by rounding: a round choice."""
 
 
 def refuse_unstated_equations(
@@ -62,6 +65,40 @@ def refuse_unstated_equations(
                 _refuse(rows, [amounts[i] for i in terms], [names[i] for i in terms])
         except duckdb.Error as error:
             raise unreadable(source, error) from None
+
+
+def refuse_unstated_sums(tables: Sequence[tuple[str, Tabulation]]) -> None:
+    """Refuse finished tables of several variables if one is a multiple of another, or the sum of two, in every cell.
+
+    Args:
+        tables: a variable and a table of it, each; only tables that cross the same are compared.
+    """
+    crossed: dict[frozenset[str], dict[str, Tabulation]] = {}
+    for variable, table in tables:
+        crossed.setdefault(frozenset(table.names), {}).setdefault(variable, table)
+    for several in crossed.values():
+        names = list(several)
+        found = [_cells(table) for table in several.values()] if len(names) > 1 else []
+        every = list(dict.fromkeys(cell for cells in found for cell in cells))
+        if not every:
+            continue
+        columns = np.array([[cells.get(cell, 0.0) for cell in every] for cells in found])
+        for first, *others in _candidates(columns @ columns.T, names):
+            whole, parts = columns[first], columns[others].sum(axis=0)
+            times = whole.sum() / parts.sum() if len(others) == 1 and parts.sum() else 1.0
+            if (whole != 0).sum() >= FEWEST and np.allclose(whole, times * parts, rtol=ROUNDED, atol=ROUNDED):
+                said = " + ".join(_said(names[i], None) for i in others)
+                said = f"{times:g} times {said}" if len(others) == 1 else said
+                raise DataError(
+                    f"in every cell, {_said(names[first], None)} is {said}, so what one table hides another may show; "
+                    "leave tables of one of them out, or tabulate the records by a plan that says so (equations)"
+                )
+
+
+def _cells(table: Tabulation) -> dict[frozenset[tuple[str, str]], float]:
+    """Return the figures of a finished table by the labels of their cells."""
+    figures = table.responses[0].sums if table.responses else table.records
+    return {frozenset(table.label(row).items()): float(one) for row, one in enumerate(figures)}
 
 
 def _said(name: str, weight: str | None) -> str:

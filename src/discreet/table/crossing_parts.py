@@ -164,13 +164,18 @@ def placed(tables: Sequence[Tabulation], space: Space, response: str | None) -> 
 
 
 def _recoded(axis: Axis, there: AdditiveAxis) -> IntArray:
-    """Return the place of each code along a joint axis, 0 if it has none.
+    """Return the place of each code along a joint axis, or of what contains it there; 0 if it has none.
 
     If all tables are of one category, whoever is not below it is outside.
     """
     only = there.nodes[there.leaves[0]] if len(there.leaves) == 1 else ""
     if axis.part or there.whole == axis.total or only not in axis.places:
-        return np.array([there.places.get(label, 0) for label in axis.codes], np.int64)
+        found = np.array([there.places.get(label, 0) for label in axis.codes], np.int64)
+        for code in np.flatnonzero(found[1:] == 0).tolist():
+            # Where no table goes down to a category, it is a part of the finest that some table has.
+            above = {there.places.get(axis.codes[node], 0) for node in axis.over[code + 1]} & set(there.leaves)
+            found[code + 1] = above.pop() if len(above) == 1 else 0
+        return found
     found = np.full(len(axis), OUTSIDE)
     found[list(axis.under[axis.places[only]])] = there.leaves[0]
     return found

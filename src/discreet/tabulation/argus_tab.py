@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,6 +27,10 @@ STATUSES = {"S": "safe", "U": "sensitive", "E": "empty", "P": "protected", "M": 
 
 MOST_DECIMALS = 15
 """The most decimals that a figure of a floating-point number can have."""
+RECOMPUTED = (
+    "correct the figures, read them as they are (check=False), or have margins recomputed from the cells "
+    "(recompute=True, --margins recompute)"
+)
 HIDDEN = ("U", "M")
 """The statuses of primary and secondary suppressions."""
 
@@ -89,14 +93,14 @@ def read_tab(
     sums = numbers("response")
     level = Level(records, None, tuple(Largest(np.abs(judged[0] if judged else one), np.abs(top)) for one in sums))
     values = tuple(Response(one.name, shadow, figures) for one, figures in zip(responses, sums, strict=True))
-    tabulation = Tabulation(axes, _margins(axes, cells), cells, records, None, values, level)
+    tabulation = Tabulation(axes, margins_of(axes, cells), cells, records, None, values, level)
     with errors_of(file):
         rounding = max((0.5 * 10.0 ** -_stated_decimals(one) for one in responses), default=0.0)
         level.refuse_contradictions(tabulation.describe, rounding)
     if recompute:
         tabulation = _recomputed(tabulation)
     elif check:
-        _check_sums(tabulation, file, responses)
+        refuse_other_sums(tabulation, file, [_stated_decimals(one) for one in responses], RECOMPUTED)
     status = metadata.of("status")
     marks = tuple(columns[status[0].name][i].strip() for i in order) if status else None
     cost, lower, upper = (next(iter(numbers(role)), None) for role in ("cost", "lower", "upper"))
@@ -129,7 +133,8 @@ def _axis(variable: Variable, codes: list[str], metadata: Metadata, encoding: st
     return Axis(variable.name, (tree.with_codes(omitted),))
 
 
-def _margins(axes: tuple[Axis, ...], cells: IntArray) -> tuple[tuple[str, ...], ...]:
+def margins_of(axes: tuple[Axis, ...], cells: IntArray) -> tuple[tuple[str, ...], ...]:
+    """Return which dimensions are crossed by some cells."""
     codes = Grid(tuple(len(axis) for axis in axes)).decode(cells)
     patterns = np.stack([code > 0 for code in codes], axis=1)
     names = [axis.name for axis in axes]
@@ -137,11 +142,11 @@ def _margins(axes: tuple[Axis, ...], cells: IntArray) -> tuple[tuple[str, ...], 
     return tuple(sorted(found, key=lambda margin: (len(margin), [names.index(name) for name in margin])))
 
 
-def _check_sums(tabulation: Tabulation, file: Path, responses: list[Variable]) -> None:
-    """Compare every given margin with the sum of its cells along each dimension."""
+def refuse_other_sums(tabulation: Tabulation, file: Path, decimals: Sequence[int], remedy: str) -> None:
+    """Refuse a table with a margin that is not the sum of its cells, up to the rounding of each response's decimals."""
     figures: list[tuple[str, NumberArray, float]] = [("frequency", tabulation.records, 0.0)]
-    for variable, response in zip(responses, tabulation.responses, strict=True):
-        figures.append((variable.name, response.sums, 0.5 * 10.0 ** -_stated_decimals(variable)))
+    for places, response in zip(decimals, tabulation.responses, strict=True):
+        figures.append((response.name, response.sums, 0.5 * 10.0**-places))
     for axis, children, rows, slot in families_of(tabulation):
         parents = np.unique(slot)
         for name, figure, rounding in figures:
@@ -152,8 +157,7 @@ def _check_sums(tabulation: Tabulation, file: Path, responses: list[Variable]) -
                 i = int(wrong[0])
                 raise DataError(
                     f"{file}: {name} of margin '{tabulation.describe(i)}' is {figure[i]:,.10g}, but its cells along "
-                    f"{axis.name!r} sum to {sums[i]:,.10g}; correct the figures, read them as they are (check=False), "
-                    "or have margins recomputed from the cells (recompute=True, --margins recompute)"
+                    f"{axis.name!r} sum to {sums[i]:,.10g}; {remedy}"
                 )
 
 
