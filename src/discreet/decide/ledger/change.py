@@ -108,7 +108,7 @@ def _change(where: str, parts: Sequence[tuple[_ChangedCells, BoolArray]], earlie
 
 
 def may_lie_inside(pair: ReleasePair, settings: Settings) -> tuple[str, bool] | None:
-    """Return a small count that would follow if one table's people were among the other's, and whether the new is larger.
+    """Return a small count that would follow if one table's people were among the other's, and if the new is larger.
 
     If each table has a figure that is larger than in the other, neither population holds the other: None.
     Where cells are hidden, sums of them are compared: those of every dimension, and the total.
