@@ -187,7 +187,7 @@ def assess_command(folder: Path, way: Way) -> Any:
 
 
 def compare_command(folder: Path, way: Way) -> Any:
-    how = ("--method", BASE[1], "--record", folder / "c.json", "--json", "--seed", 1)
+    how = ("--method", BASE[1], "--record", folder / "c.json", "--json", "--seed", 1, "--audits", 1)
     return first_point(json.loads(run("compare", way.file, *how, *way.options).out))
 
 
@@ -198,7 +198,7 @@ def first_point(found: Any) -> Any:
 COMMANDS: dict[str, See] = {
     "risk": lambda _, way: slices(asked("risk", way.file, "--json", *way.options)),
     "estimate": lambda _, way: slices(
-        asked("estimate", way.file, "-N", 900, "--draws", 20, "--seed", 1, "--json", *way.options)
+        asked("estimate", way.file, "-N", 900, "--draws", 4, "--seed", 1, "--json", *way.options)
     ),
     "uniques": lambda _, way: asked("uniques", way.file, "-N", 900, "--json", *way.options)["priors"],
     "uniques size": lambda _, way: asked(
@@ -215,9 +215,9 @@ COMMANDS: dict[str, See] = {
 FUNCTIONS: dict[str, Callable[[Any, Mapping[str, Any]], Any]] = {
     "risk": lambda given, how: slices(dc.risk(given, **how).to_dict()),
     "expected_risk": lambda given, how: (
-        dc.expected_risk(given, dc.protect.RandomRounding(3), draws=100, seed=1, **how).risk.mean
+        dc.expected_risk(given, dc.protect.RandomRounding(3), draws=20, seed=1, **how).risk.mean
     ),
-    "estimate": lambda given, how: slices(dc.estimate(given, 900, draws=20, seed=1, **how).to_dict()),
+    "estimate": lambda given, how: slices(dc.estimate(given, 900, draws=4, seed=1, **how).to_dict()),
     "population_uniques": lambda given, how: dc.population_uniques(given, 900, **how).to_dict()["priors"],
     "information_loss": lambda given, how: dc.information_loss(given, TABLE, **how).utility,
     "sensitivity": lambda given, how: sensitive(dc.sensitivity(given, dc.rules.Threshold(3), **how).to_dict()),

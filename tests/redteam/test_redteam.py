@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -28,10 +29,7 @@ CASES = {
     ("made_by_hand", "added_up", "in_two_ways"): 18,
     ("planned", "planned_amounts", "run_again", "run_again_amounts", "numbers_beside_amounts"): 10,
 }
-"""How many cases of which attacks; those of one line share a process, which takes as long to start as ten cases.
-
-The long tests make twenty times as many, and ``make redteam`` 20,000.
-"""
+"""How many cases of which attacks. The long tests make twenty times as many, and ``make redteam`` 20,000."""
 METHODS = (
     "controlled-rounding (nearest)",
     "controlled-rounding (unbiased)",
@@ -48,24 +46,31 @@ MORE = pytest.mark.parametrize("times", [1, pytest.param(20, marks=pytest.mark.l
 @MORE
 @pytest.mark.parametrize("attacks", CASES)
 def test_no_claim_is_refuted(attacks: tuple[str, ...], times: int) -> None:
-    _attacked(*_each("--attack", attacks), "--cases", str(CASES[attacks] * times), "--seed", "15")
+    assert _refuted(*_each("--attack", attacks), "--cases", str(CASES[attacks] * times), "--seed", "15") == 0
 
 
 @MORE
 def test_no_claim_names_a_reader_of_the_method_wrongly(times: int) -> None:
     attacks, cases = _each("--attack", ("assessed", "audited")), str(50 * times)
-    _attacked(*attacks, *_each("--method", METHODS), "--cases", cases, "--seed", "3")
+    assert _refuted(*attacks, *_each("--method", METHODS), "--cases", cases, "--seed", "3") == 0
 
 
 def _each(option: str, values: Sequence[str]) -> list[str]:
     return [part for value in values for part in (option, value)]
 
 
-def _attacked(*arguments: str) -> None:
-    # In a process of its own nothing has to be compiled.
-    command = [sys.executable, "-m", "redteam", *arguments]
+def _refuted(*arguments: str) -> int:
+    # The tables are so small that nothing has to be compiled.
+    with pytest.MonkeyPatch.context() as patch, warnings.catch_warnings():
+        patch.setenv("DISCREET_KERNELS", "interpreted")
+        return run.main(arguments)
+
+
+def test_it_is_run_as_a_program() -> None:
+    command = [sys.executable, "-m", "redteam", "--cases", "2"]
     ran = subprocess.run(command, cwd=FOLDER.parent, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "| **all** |" in ran.stdout
 
 
 def test_every_attack_is_tried() -> None:

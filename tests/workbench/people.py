@@ -14,6 +14,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+from uuid import uuid4
 
 from tests.workbench.serving import Server, serving
 
@@ -91,6 +92,12 @@ class Person:
         """Choose a file that is there, and wait until it can be used."""
         self.page.click(f"[data-file='{name}']")
         self.page.wait_for_selector("#use")
+
+    def bring(self, *files: Path) -> None:
+        """Open files from elsewhere, and wait until the first can be used."""
+        self.page.set_input_files("#file", [str(file) for file in files])
+        self.page.wait_for_selector(f"[data-file='{files[0].name}'][aria-pressed=true]")
+        self.page.wait_for_selector("#recognised")
 
     def use(self) -> None:
         """Go on with what was opened."""
@@ -188,6 +195,14 @@ def person_at(opened: Any, server: Server, session: str = "", **seen: Any) -> It
     person = Person(opened, server.address + (f"?session={session}" if session else ""), **seen)
     yield person, person.page
     person.leave()
+
+
+@contextmanager
+def bringing(opened: Any, server: Server, *files: Path) -> Iterator[tuple[Person, Any]]:
+    """Go to a running workbench in a session of one's own, with files of one's own."""
+    with person_at(opened, server, uuid4().hex) as (person, page):
+        person.bring(*files)
+        yield person, page
 
 
 @contextmanager

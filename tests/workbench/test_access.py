@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.workbench.people import Person, firms, patients, person_at, visiting
-from tests.workbench.serving import Server, serving
+from tests.workbench.people import bringing, firms, patients, person_at, visiting
+from tests.workbench.serving import Server
 from tests.workbench.test_daily import book
 
 # What the server does is measured where others talk to it.
@@ -72,8 +72,10 @@ def test_the_keyboard_reaches_and_explains_cells(opened: Any, server: Server) ->
         assert "Sensitive" in person.text("#detail")
 
 
-def test_the_keyboard_stays_where_it_was_when_a_screen_is_drawn_anew(opened: Any, tmp_path: Path) -> None:
-    with visiting(opened, firms(tmp_path / "firms.csv")) as (person, page):
+def test_the_keyboard_stays_where_it_was_when_a_screen_is_drawn_anew(
+    opened: Any, server: Server, tmp_path: Path
+) -> None:
+    with bringing(opened, server, firms(tmp_path / "firms.csv")) as (person, page):
         page.click("[data-file='firms.csv']")
         page.focus("[data-by=district]")
         page.keyboard.press("Space")
@@ -119,11 +121,9 @@ def test_it_reads_at_every_width_and_in_the_dark(opened: Any, server: Server, wi
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_colours_of_risk_keep_their_order_for_everybody(opened: Any, scheme: str) -> None:
-    with serving() as server:
-        person = Person(opened, server.address, scheme=scheme)
-        colours = person.page.evaluate(LIGHTNESS)
-        person.leave()
+def test_colours_of_risk_keep_their_order_for_everybody(opened: Any, server: Server, scheme: str) -> None:
+    with person_at(opened, server, f"colours{scheme}", scheme=scheme) as (_, page):
+        colours = page.evaluate(LIGHTNESS)
     for sight, rows in SIGHT.items():
         light = []
         for colour in colours:

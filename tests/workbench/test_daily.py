@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
-from tests.workbench.people import GAPS, Person, firms, patients, visiting
+from tests.workbench.people import GAPS, Person, bringing, firms, patients, visiting
+from tests.workbench.serving import Server
 
 # What the server does is measured where others talk to it.
 
@@ -106,8 +107,8 @@ def test_a_button_that_cannot_be_used_says_why(opened: Any, tmp_path: Path) -> N
         assert page.get_attribute("#approve", "aria-describedby") == "why-approve"
 
 
-def test_one_finds_ones_way_in_a_cross_table_with_totals(opened: Any, tmp_path: Path) -> None:
-    with visiting(opened, crossed(tmp_path / "patients.csv")) as (person, page):
+def test_one_finds_ones_way_in_a_cross_table_with_totals(opened: Any, server: Server, tmp_path: Path) -> None:
+    with bringing(opened, server, crossed(tmp_path / "crossed.csv")) as (person, page):
         page.wait_for_selector("#use")
         person.use()
         # Totals and the names of dimensions stay where they are.
@@ -165,9 +166,9 @@ SEVERAL_DOWN = """async (shut) => {
 """Lays out a table of three dimensions, the last across, with some rows folded, and returns the rows shown."""
 
 
-def test_hierarchies_fold_and_unfold(opened: Any, tmp_path: Path) -> None:
+def test_hierarchies_fold_and_unfold(opened: Any, server: Server, tmp_path: Path) -> None:
     (tmp_path / "districts.hrc").write_text(TREE)
-    with visiting(opened, firms(tmp_path / "firms.csv"), tmp_path / "districts.hrc") as (person, page):
+    with bringing(opened, server, firms(tmp_path / "firms.csv"), tmp_path / "districts.hrc") as (person, page):
         person.cross_firms("districts.hrc", value="turnover", contributor="firm")
         page.click("#use")
         page.wait_for_selector("#sensitive")
@@ -210,11 +211,11 @@ def test_a_spreadsheet_with_a_title_row(opened: Any, tmp_path: Path) -> None:
         assert heads(person) == ["A", "B"]
 
 
-def test_fifty_thousand_cells(opened: Any, tmp_path: Path) -> None:
+def test_fifty_thousand_cells(opened: Any, server: Server, tmp_path: Path) -> None:
     draw = random.Random(3)
     lines = [f"a{i},b{j},{draw.randint(0, 40)}" for i in range(500) for j in range(100)]
     (tmp_path / "large.csv").write_text("area,age,count\n" + "\n".join(lines) + "\n")
-    with visiting(opened, tmp_path / "large.csv") as (person, page):
+    with bringing(opened, server, tmp_path / "large.csv") as (person, page):
         page.wait_for_selector("#use")
         person.use()
         assert page.evaluate(GAPS) == 0
@@ -229,8 +230,8 @@ def test_fifty_thousand_cells(opened: Any, tmp_path: Path) -> None:
         assert page.inner_text("#audit") in ("safe", "unsafe", "incomplete")
 
 
-def test_undo_survives_a_reload(opened: Any, tmp_path: Path) -> None:
-    with visiting(opened, patients(tmp_path / "patients.csv")) as (person, page):
+def test_undo_survives_a_reload(opened: Any, server: Server, tmp_path: Path) -> None:
+    with bringing(opened, server, patients(tmp_path / "patients.csv")) as (person, page):
         page.wait_for_selector("#use")
         person.use()
         page.fill("#rules [name=threshold]", "9")
@@ -266,8 +267,8 @@ def test_several_files_are_judged_and_the_worst_comes_first(opened: Any, tmp_pat
         assert "patients.csv" in person.text("#context")
 
 
-def test_the_map_fits_its_points(opened: Any, tmp_path: Path) -> None:
-    with visiting(opened, patients(tmp_path / "patients.csv")) as (person, page):
+def test_the_map_fits_its_points(opened: Any, server: Server, tmp_path: Path) -> None:
+    with bringing(opened, server, patients(tmp_path / "patients.csv")) as (person, page):
         page.wait_for_selector("#use")
         methods = ["random-rounding:base=3,additive=true", "random-rounding:base=5", "conventional-rounding:base=5"]
         methods += ["cell-key:bound=5,variance=3", "controlled-rounding:base=3", "table-swapping:rate=0.1", "suppress"]

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from tests.cli.running import run
-from tests.workbench.people import firms, visiting
+from tests.workbench.people import firms, person_at, visiting
+from tests.workbench.serving import Server
 
 # What the server does is measured where others talk to it.
 
@@ -20,9 +21,9 @@ DROP = """([name, text]) => {
 }"""
 
 
-def test_a_dropped_file_is_read_and_can_be_read_otherwise(opened: Any) -> None:
+def test_a_dropped_file_is_read_and_can_be_read_otherwise(opened: Any, server: Server) -> None:
     text = "area,sex,count\nn,f,7\nn,m,8\ns,f,9\ns,m,10\n"
-    with visiting(opened) as (person, page):
+    with person_at(opened, server, "dropped") as (person, page):
         page.evaluate(DROP, ["people.csv", text])
         page.wait_for_selector("#recognised")
         assert page.get_attribute("[data-file='people.csv']", "aria-pressed") == "true"
@@ -64,12 +65,14 @@ def firms_tab(folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("uploaded", [False, True])
-def test_a_table_of_argus_is_opened_with_its_metadata(opened: Any, tmp_path: Path, uploaded: bool) -> None:
+def test_a_table_of_argus_is_opened_with_its_metadata(
+    opened: Any, server: Server, tmp_path: Path, uploaded: bool
+) -> None:
     table = firms_tab(tmp_path)
     beside = sorted(tmp_path.glob("firms*.rda")) + sorted(tmp_path.glob("firms*.hrc"))
-    with visiting(opened, *([] if uploaded else [table])) as (person, page):
+    with person_at(opened, server, "argus") if uploaded else visiting(opened, table) as (person, page):
         if uploaded:
-            page.set_input_files("#file", [str(path) for path in (table, *beside)])
+            person.bring(table, *beside)
         else:
             page.click("[data-file='firms.tab']")
         assert "hidden figures" in person.text("#recognised")

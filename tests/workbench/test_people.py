@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.cli.running import run
-from tests.workbench.people import Person, answer, firms, patients, said, visiting
-from tests.workbench.serving import serving
+from tests.workbench.people import Person, answer, bringing, firms, patients, said, visiting
+from tests.workbench.serving import Server, serving
 
 # What the server does is measured where others talk to it.
 
@@ -67,11 +67,13 @@ def test_the_publisher_reaches_a_verdict_and_exports(opened: Any, tmp_path: Path
         reader.leave()
 
 
-def test_the_methodologist_compares_suppression_and_controlled_rounding(opened: Any, tmp_path: Path) -> None:
+def test_the_methodologist_compares_suppression_and_controlled_rounding(
+    opened: Any, server: Server, tmp_path: Path
+) -> None:
     table = firms(tmp_path / "firms.csv")
     tree = tmp_path / "districts.csv"
     tree.write_text("child,parent\nn1,north\nn2,north\nn3,north\ns1,south\ns2,south\n")
-    with visiting(opened, table, tree) as (person, page):
+    with bringing(opened, server, table, tree) as (person, page):
         person.cross_firms("districts.csv")
         page.evaluate("() => document.querySelector('#recognised').scrollIntoView()")
         person.picture("records")
@@ -108,14 +110,12 @@ def test_the_methodologist_compares_suppression_and_controlled_rounding(opened: 
         assert report.stat().st_size > 10_000
 
 
-def test_the_methodologist_suppresses_magnitudes(opened: Any, tmp_path: Path) -> None:
+def test_the_methodologist_suppresses_magnitudes(opened: Any, server: Server, tmp_path: Path) -> None:
     """Turnover of firms by a hierarchy of districts: tabulated, explained, suppressed by the p% rule."""
     table = firms(tmp_path / "firms.csv")
     tree = tmp_path / "districts.hrc"
     tree.write_text("north\n@n1\n@n2\n@n3\nsouth\n@s1\n@s2\n")
-    with serving(table, tree) as server:
-        person = Person(opened, server.address)
-        page = person.page
+    with bringing(opened, server, table, tree) as (person, page):
         person.cross_firms("districts.hrc", value="turnover", contributor="firm")
         assert "districts.hrc" in person.text("#beside")
         person.use()
@@ -144,7 +144,6 @@ def test_the_methodologist_suppresses_magnitudes(opened: Any, tmp_path: Path) ->
         page.select_option("#option-form", "intervals")
         person.wait_for("--as=intervals")
         page.wait_for_selector(".grid[aria-label=after] .cell:has-text('–')")
-        person.leave()
 
 
 def enter(ledger: Path, name: str, text: str, *about: str) -> None:

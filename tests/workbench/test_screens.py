@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.workbench.people import GAPS, Person, answer, patients, person_at, said, tables, visiting
+from tests.workbench.people import GAPS, Person, answer, bringing, patients, person_at, said, tables
 from tests.workbench.serving import Server, serving
 
 from discreet.core.proof_text import proof_lines
@@ -76,8 +76,8 @@ def test_a_large_table_opens_and_scrolls_without_gaps(opened: Any, thousand: Ser
         assert len(page.query_selector_all(".grid .cell")) < 8000
 
 
-def test_a_refused_command_is_the_one_that_is_shown(opened: Any, tmp_path: Path) -> None:
-    with visiting(opened, patients(tmp_path / "patients.csv")) as (person, page):
+def test_a_refused_command_is_the_one_that_is_shown(opened: Any, server: Server, tmp_path: Path) -> None:
+    with bringing(opened, server, patients(tmp_path / "patients.csv")) as (person, page):
         person.open("patients.csv")
         person.round_randomly()
         page.fill("#option-base", "1")

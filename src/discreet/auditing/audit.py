@@ -266,7 +266,10 @@ def _sheets(
 
 
 def _asked_further(
-    found: Audit, releases: Sequence[Any], equations: Equations | None, again: Callable[..., Audit]
+    found: Audit,
+    releases: Sequence[Release | Figures | Table],
+    equations: Equations | None,
+    again: Callable[..., Audit],
 ) -> Audit:
     """Return a safe audit, after asking about the crossing of the tables of equations, and what zeros tell if shown."""
     if equations is not None:
@@ -409,7 +412,7 @@ def _with_levels(judge: Judge) -> BoolArray:
     return asked
 
 
-def _opened(given: Any) -> list[Release | Figures | Table]:
+def _opened(given: object) -> list[Release | Figures | Table]:
     """Return one release, or several in any order, opened where they are files or frames."""
     single = isinstance(given, Release | Figures | Table | str | Path) or is_frame(given)
     found = [open_release(one) for one in (given if isinstance(given, Iterable) and not single else [given])]
@@ -525,7 +528,9 @@ def _without_total(published: Sequence[Figures]) -> list[str]:
     return [repr(name) for name, known in found.items() if not known]
 
 
-def _under_one_name(releases: Sequence[Any], apart: Sequence[Sequence[str]]) -> tuple[tuple[Figures, ...], list[str]]:
+def _under_one_name(
+    releases: Sequence[Release | Figures | Table], apart: Sequence[Sequence[str]]
+) -> tuple[tuple[Figures, ...], list[str]]:
     """Return all tables with one spelling of each dimension, and what is to be said of names."""
     each = [parts_of(one) for one in releases]
     names = other_spellings([list(dict.fromkeys(name for part in some for name in part.names)) for some in each])

@@ -205,7 +205,7 @@ class Reasons:
         return bool(self.failing) or self.tells
 
     def bits(self, entry: IntArray, bits: FloatArray) -> FloatArray:
-        """Return the bits that are left of rows of the audit once a reader knows why the release was published.
+        """Return how many bits remain, for rows of the audit, once a reader knows why the release was published.
 
         ``bits`` are left before that, NaN where they are not known.
         """
@@ -222,7 +222,7 @@ class Reasons:
         return self._passed(found, findings.upper[entry] - findings.lower[entry] + 1)
 
     def bits_of_sums(self, release: Release) -> FloatArray:
-        """Return the bits left of all sums that may be small, and that nothing is published about.
+        """Return how many bits remain of all sums that may be small and about which nothing is published.
 
         Such a sum is asked about if it is really sensitive. Applied to all of them, the limits reveal nothing about
         that.
@@ -240,7 +240,7 @@ class Reasons:
         return self._passed(left, (high - low + 1)[some])
 
     def _left(self, equations: Equations, shape: Shape, case: IntArray, at: int) -> float:
-        """Return the bits left of a position once a reader knows that the table was protected."""
+        """Return how many bits of a position remain once a reader knows that the table was protected."""
         if case[at] >= 0:
             return float(self.single[case[at]])
         cells = shape.leaves.taken([at]).columns
@@ -250,7 +250,7 @@ class Reasons:
         return self._of_sum(np.sort(case[cells[case[cells] >= 0]]), int(equations.lower[other].sum()))
 
     def _of_sum(self, cells: IntArray, start: int) -> float:
-        """Return the bits left of the sum of cells with these laws, and of a number that is known.
+        """Return how many bits remain of the sum of a known number and of cells with these laws.
 
         Given its value the table is protected for sure if the sum is small itself, and otherwise unless none of its
         cells nor any other is small.
@@ -272,7 +272,7 @@ class Reasons:
         return _least(whole, np.where(sure, 1.0, np.clip(share, 0.0, 1.0)))
 
     def _passed(self, bits: FloatArray, values: FloatArray) -> FloatArray:
-        """Return the bits left of m values once originals of a chance of at most δ are ruled out.
+        """Return how many bits of m values remain once originals with a chance of at most δ are ruled out.
 
         H(X) ≤ H(X | passed) + δ·log m + h(δ), where h is the entropy of whether it passed; it rises up to δ = 1/2.
         """
@@ -285,7 +285,7 @@ class Reasons:
 
 
 def _failing(reader: Outsider, lone: IntArray, laws: list[tuple[IntArray, FloatArray, int]]) -> float:
-    """Return at most the chance of originals that are above the limit on R2, or that have nobody in them."""
+    """Return an upper bound on the chance that an original is above the limit on R2, or has nobody in it."""
     findings = reader.audited.findings
     equations = findings.equations
     inside = np.flatnonzero(reader.shape.cell[: equations.positions.size])

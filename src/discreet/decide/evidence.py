@@ -36,7 +36,7 @@ MANY = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Lines:
-    """The lines of which readers can tell that all people, or all but a few, are in one cell.
+    """Lines of which readers can tell that everybody in them, or all but a few, is in one cell.
 
     ``cells`` says which sensitive cells these are; ``others`` names such cells that are not sensitive in the original,
     as those of merged categories, and ``unfinished`` says how many lines could not be judged in time.
@@ -138,7 +138,7 @@ def gather(
 
 
 def _lines(case: Case, audited: Audit, effort: Effort) -> Lines | None:
-    """Find the lines that have all people in one cell as far as readers see; None where nobody asks."""
+    """Find the lines whose people are all in one cell as far as readers can tell; None if the policy does not ask."""
     coalition, subject = case.policy.rules.group_disclosure, case.subject
     if coalition is None or not case.judges_lines:
         return None

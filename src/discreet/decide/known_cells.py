@@ -263,7 +263,7 @@ def sensitive_entries(case: Case, audited: Audit) -> IntArray:
 
 @dataclass(frozen=True)
 class Inside:
-    """Whether respondents were tried, and a note on what they know.
+    """Whether respondents were considered, and a note on what they know.
 
     ``cells`` numbers the sensitive cells about which one of them knows too much, or may, if what they know was not
     ``judged``.

@@ -185,11 +185,11 @@ class ClusterOutcome:
             *(n for one in self.tables for n in (one.figures, one.hidden, one.sensitive, one.statistics)),
         )
         if not all(isinstance(text, str) for text in (*texts, *(one.name for one in self.tables))):
-            raise TypeError("a text is none")
+            raise TypeError("an entry that should be text is not")
         if not all(isinstance(n, int) for n in counts) or not isinstance(self.utility, float | int):
-            raise TypeError("a number is none")
+            raise TypeError("an entry that should be a number is not")
         if not isinstance(self.unfinished, bool) or (self.unfinished and self.verdict != "withhold"):
-            raise TypeError("it is finished and unfinished")
+            raise TypeError("it is marked both finished and unfinished")
         if self.verdict not in ("release", "protect", "withhold") or (self.verdict == "withhold") != (
             self.release is None
         ):

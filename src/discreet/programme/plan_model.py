@@ -239,7 +239,7 @@ class Programme(PlanPart):
         found = self.place(self.output.folder)
         if not found.resolve().is_relative_to(self.folder.resolve()):
             raise RequestError(
-                f"output.folder: {found} lies outside of the folder of the plan, {self.folder.resolve()}; say on the "
+                f"output.folder: {found} lies outside the folder of the plan, {self.folder.resolve()}; say on the "
                 "command line that it is to be written there (folder=, --output)"
             )
         return found

@@ -193,7 +193,7 @@ def _squares(sums: SumEquations, weights: FloatArray, low: FloatArray, high: Flo
 
 
 def _solved(rows: Rows, right: FloatArray) -> FloatArray:
-    """Return the y of M·y = right, where M is symmetric and has a little added so that it is not singular."""
+    """Solve M·y = right for y, where M is symmetric and has a little added to keep it from being singular."""
     m = right.size
     if m <= DENSE:
         dense = rows.dense(m).astype(np.float64)

@@ -55,7 +55,7 @@ class LinkedTables:
 
 
 def link(originals: Sequence[Original], *, margins: bool = True) -> LinkedTables:
-    """Lay tables that share dimensions out as one tabulation, and check that they agree in what they share.
+    """Lay out tables that share dimensions as one tabulation, and check that they agree where they overlap.
 
     Of a :class:`~discreet.table.Table` the inner counts are published, and all its margins with ``margins``.
 

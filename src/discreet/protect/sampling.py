@@ -66,7 +66,7 @@ class Sampling(InnerMethod):
         return self.sampled(original, table, self.draws(table, rng, 1)[0])
 
     def sampled(self, original: Original, table: Table, counts: IntArray, notes: tuple[str, ...] = ()) -> Protected:
-        """Return the release of a sample in which a reader knows the same of every cell.
+        """Return the release of a sample in which a reader knows the same about every cell.
 
         Its fraction is the requested one; if the total is public, it is the share that was drawn.
         """

@@ -64,7 +64,7 @@ class StratifiedSample(Sampling):
             check_integer(n, f"the sample size of {self.by}={label}", 0)
 
     def check(self, table: Table) -> None:
-        """Refuse a table that counts nobody, and a stratum that is not there or is smaller than its sample."""
+        """Refuse a table that counts nobody, and a stratum that does not exist or is smaller than its sample."""
         super().check(table)
         self._sizes(table)
 

@@ -47,7 +47,7 @@ class Axis(TotalFirst):
             if hierarchy.part != self.part:
                 raise DataError(
                     f"the total {total!r} of dimension {self.name!r} is a part of it in one hierarchy but not in the "
-                    "other; say the same of both"
+                    "other; say the same about both"
                 )
         codes = tuple(dict.fromkeys(code for hierarchy in self.hierarchies for code in hierarchy.codes))
         object.__setattr__(self, "codes", Dimension(self.name, codes).categories)
@@ -141,7 +141,7 @@ class Axis(TotalFirst):
                 if above := open_.intersection(unknown):
                     raise DataError(
                         f"dimension {self.name!r}: {self.codes[min(above)]!r} is above and below {self.codes[node]!r} "
-                        "in two hierarchies; turn one of them round"
+                        "in two hierarchies; reverse one of them"
                     )
                 todo.extend(reversed(unknown))
                 continue

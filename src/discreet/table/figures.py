@@ -105,7 +105,7 @@ class Figures(Copied, Readable):
             if len({tree.part for tree in trees}) > 1:
                 raise DataError(
                     f"{self.name}: the total of dimension {name!r} is a part of it in one hierarchy but not in the "
-                    "other; say the same of both"
+                    "other; say the same about both"
                 )
             known = {code for tree in trees for code in tree.codes} | {self.total}
             strange = next((label for label in self.labels[name] if label not in known), None)

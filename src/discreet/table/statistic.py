@@ -150,7 +150,7 @@ class Statistic(Copied, Readable):
         if self.least is not None and self.most is not None and self.least > self.most:
             raise RequestError(f"respondents' values lie between {self.least} and {self.most}; swap the ends (range=)")
         if not 0 < self.share < 1:
-            raise RequestError(f"a quantile is of the share {self.share}; give one between 0 and 1 (share=)")
+            raise RequestError(f"the share of a quantile is {self.share}; give one between 0 and 1 (share=)")
         self._check_line()
 
     def _check_line(self) -> None:

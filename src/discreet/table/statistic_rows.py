@@ -196,7 +196,7 @@ class MeasuredPositions:
                 if said[0] != said[1] or before[1] != self.measure(part, statistic.per):
                     raise RequestError(
                         f"{column.name} says something else of {statistic.variable!r} than another statistic does "
-                        "(unit, range, per); say the same of both, or name another variable"
+                        "(unit, range, per); say the same about both, or name another variable"
                     )
         return list(found.values())
 

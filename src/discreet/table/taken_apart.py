@@ -29,8 +29,8 @@ def doubts(first: Sequence[Figures], second: Sequence[Figures], apart: Iterable[
 
     >>> both = [Figures.from_array([3, 4], {"area": [name, "south"]}) for name in ("North", "NORTH")]
     >>> doubts(both[:1], both[1:])
-    ["categories 'North' and 'NORTH' of dimension 'area' differ in spelling alone and were taken for different things; \
-spell them alike"]
+    ["categories 'North' and 'NORTH' of dimension 'area' differ only in spelling and were taken for different things; \
+spell them the same"]
     """
     stated = [tuple(pair) for pair in apart]
     found = [may_be_one(pairs)] if (pairs := namesakes(first, second, stated)) else []
@@ -43,7 +43,7 @@ spell them alike"]
     for name, one, other in misspelled(first, second)[:1]:
         told = " and ".join(_told(one, other))
         found.append(
-            f"categories {told} of dimension {name!r} differ in spelling alone and {DIFFERENT}; spell them alike"
+            f"categories {told} of dimension {name!r} differ only in spelling and {DIFFERENT}; spell them the same"
         )
     return found
 
@@ -76,8 +76,8 @@ figures; if they are one, give them one name
             )
         for name, one, other in misspelled([first], [second]):
             raise DataError(
-                f"{both}: categories {' and '.join(_told(one, other))} of dimension {name!r} differ in spelling alone; "
-                "spell them alike"
+                f"{both}: categories {' and '.join(_told(one, other))} of dimension {name!r} differ only in spelling; "
+                "spell them the same"
             )
 
 

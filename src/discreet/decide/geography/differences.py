@@ -168,7 +168,7 @@ class GeographicDifferences(Readable):
         return csv_text(["people", "plus", "minus", "arithmetic"], rows)
 
     def rows(self, top: int) -> list[list[str]]:
-        """Return the first differences in readable form, long unions by their number of zones."""
+        """Return the first differences in readable form; of long unions, only the number of zones."""
         return [[f"{one.people:,}", one.short] for one in self.found[:top]]
 
     def __str__(self) -> str:

@@ -101,7 +101,7 @@ class CutSearch:
 
 
 def _steps(met: list[dict[int, int]], middle: int) -> list[tuple[int, int]]:
-    """Return the steps from one end to the other through a point to which both were followed."""
+    """Return the steps from one end to the other through a point reached from both."""
     steps: list[tuple[int, int]] = []
     for side in (0, 1):
         at = middle

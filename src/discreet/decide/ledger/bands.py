@@ -54,7 +54,7 @@ def bands(labels: Iterable[str]) -> dict[str, Band] | None:
 
 
 def pieces(splits: Sequence[Mapping[str, Band]]) -> list[Band]:
-    """Return the smallest bands that every band of every split is made of.
+    """Return the smallest bands of which every band of every split is made up.
 
     >>> pieces([{"0-4": (0, 4), "5-9": (5, 9)}, {"0-5": (0, 5), "6-9": (6, 9)}])
     [(0, 4), (5, 5), (6, 9)]

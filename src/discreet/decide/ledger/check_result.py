@@ -139,7 +139,7 @@ class LedgerCheck(Readable):
 
     @property
     def zeros(self) -> tuple[LedgerFinding, ...]:
-        """The figures of 0 that follow through the new release, and that are safe."""
+        """Figures that the new release shows to be 0, which is safe."""
         return tuple(finding for finding in self.findings if finding.cause != "before" and not finding.sensitive)
 
     @property
@@ -167,7 +167,7 @@ class LedgerCheck(Readable):
         return met
 
     def _found(self, old: int) -> list[str]:
-        """Say what can be worked out; ``old`` counts the figures that could be already."""
+        """Say what can be worked out; ``old`` is the number of figures that could be worked out before."""
         exact, zeros = sum(finding.exact for finding in self.new), len(self.zeros)
         counted = {
             "can be worked out exactly": (exact, "figure"),

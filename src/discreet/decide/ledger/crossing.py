@@ -44,7 +44,7 @@ class Crossed:
 
 @dataclass(frozen=True)
 class Crossings:
-    """Cells between tables, and whether the list of those that nobody is in has all of them."""
+    """Cells between tables, and whether the list of empty ones is complete."""
 
     found: tuple[Crossed, ...] = ()
     complete: bool = True

@@ -100,7 +100,7 @@ class GivenAway:
     # --- single cells -------------------------------------------------------------------------------------
 
     def cells(self) -> list[Given]:
-        """Return the cells that are known too well, then those that follow to be empty."""
+        """Return the cells that are known too well, then those that turn out to be empty."""
         t = self.tables
         none = np.flatnonzero(t.asked & t.exact & (t.found.lower == 0))
         # Inside a figure that is published as 0 there is nothing to work out.
@@ -159,7 +159,7 @@ class GivenAway:
         return Given(cell, name, size, size, NOBODY_SHOWS, key, held, units, joint=hidden)
 
     def _meet(self, system: System) -> BoolArray:
-        """Return the columns that are in equations which neither old tables nor new ones state alone."""
+        """Return the columns of equations that neither the old tables nor the new ones state by themselves."""
         t, e = self.tables, self.tables.plain
         row = row_of(e.starts)
         if not (t.earlier or t.presence) or not row.size:

@@ -226,7 +226,7 @@ class _Check:
         return [open_text] if more or inner.unjudged() or inner.tables.unfinished() else []
 
     def _everywhere(self) -> Presence | None:
-        """Return that every cell of the common crossing that may hold somebody does, or None if it is no help."""
+        """State that every cell of the common crossing that may hold somebody does; None if that is no help."""
         facts, space = self.facts, self.facts.layout.space
         crossed = [frozenset(part.names) for part in facts.layout.parts]
         leaves = {axis.name: axis.leaves for axis in space.axes}

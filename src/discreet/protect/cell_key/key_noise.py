@@ -164,7 +164,7 @@ class CellKey(FigureMethod):
         return self._perturbed(original, cells, drawn_keys(cells, seed), KEYS, (DRAWN,))
 
     def _narrower(self) -> tuple[str, ...]:
-        """Say so if the requested noise reaches farther than any that is drawn."""
+        """Report if the requested noise reaches further than any that is drawn."""
         if self.ptable.asked <= self.ptable.bound:
             return ()
         return (

@@ -199,7 +199,7 @@ class KeyedTable:
         return self._tabulation
 
     def cell_keys(self) -> IntArray:
-        """Return the cell keys: confidential; with them and the perturbation table the noise can be taken off."""
+        """Return the cell keys; confidential, since with them and the perturbation table the noise can be removed."""
         return self._keys
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:

@@ -23,7 +23,7 @@ SUM = 1e-6
 
 @dataclass(frozen=True, repr=False)
 class PTable(Result):
-    """For every count from 0 up the noises that it can get, each with its probability; larger counts are as the last.
+    """The noises that each count from 0 up can get, with their probabilities; larger counts are treated as the last.
 
     The noises of a count are in the order in which cell keys meet them: a key u between 0 and 1 gets the first noise
     whose probability, with those before it, is above u.

@@ -28,7 +28,7 @@ class State(NamedTuple):
 
 
 class Lines(NamedTuple):
-    """For every dimension (row) all candidates line by line, and where the line of each begins and ends there."""
+    """For every dimension (row), all candidates line by line, and where the line of each begins and ends."""
 
     order: IntArray
     begin: IntArray

@@ -56,7 +56,7 @@ class NearRounding:
         self.inner = np.flatnonzero(full.inner(full.names) & (self.residual > 0))
 
     def __call__(self, corner: Corner) -> Rounded:
-        """Return the nearest rounding found, the fewest figures too far away first."""
+        """Return the best rounding found: the one with the fewest figures too far away, and of those the nearest."""
         found: list[tuple[int, int, Rounded]] = []
         # Nothing here is left to chance: the same table is always rounded the same way.
         rng = np.random.default_rng(0)
@@ -89,7 +89,7 @@ class NearRounding:
         return running // self.base - (running - own) // self.base
 
     def _improve(self, values: IntArray, free: IntArray, search: Search, rng: np.random.Generator) -> None:
-        """Turn some of the inner figures for the better; margins count as their sums."""
+        """Flip inner figures where that is an improvement; margins are taken to be their sums."""
         from discreet.protect.controlled_rounding.annealing import Schedule, State, anneal
 
         if not free.size:

@@ -80,7 +80,7 @@ class RoundingProblem:
         return costs
 
     def published(self, steps: IntArray | FloatArray) -> IntArray:
-        """Return all figures, those that are not multiples so many steps above their lower neighbours."""
+        """Return all figures, with those that are not multiples this many steps above their lower neighbours."""
         values: IntArray = self.values - self.values % self.base
         values[self.open] += self.base * np.rint(steps).astype(np.int64)
         # What a solver returns is checked in integers, whatever its tolerances were.
@@ -229,7 +229,7 @@ def whole_point(point: FloatArray) -> bool:
 
 
 def _relaxed(problem: RoundingProblem, radius: int, clock: Clock) -> tuple[Rounded, float] | None:
-    """Return the nearest additive multiples when figures may go so many bases beyond their neighbours.
+    """Return the nearest additive multiples when figures may go this many bases beyond their neighbours.
 
     A figure moves by v + p − q bases with v in {0, 1} and p, q in 0 … radius; each of p and q adds a base to the
     distance. No figure falls below 0.

@@ -134,7 +134,7 @@ class Model:
 
 
 def _partitions(items: tuple[int, ...]) -> Iterable[tuple[frozenset[int], ...]]:
-    """Enumerate the ways to sort some of the items into groups."""
+    """Enumerate the ways of sorting some of the items into groups."""
     if not items:
         yield ()
         return

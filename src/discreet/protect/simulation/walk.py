@@ -1,4 +1,4 @@
-"""A Markov chain over all tables with given margins, for laws and models that cannot be drawn from at once.
+"""A Markov chain over all tables with given margins, for laws and models that cannot be drawn from directly.
 
 A step picks a family of moves, a value for its fixed dimensions and two for each group, all uniformly and independently
 of the table; that defines a line of tables with the same margins. The next table is drawn from the law on that line

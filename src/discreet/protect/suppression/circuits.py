@@ -73,7 +73,7 @@ for the basic cell; price and ends stand as in columns."""
 
 
 class Extent(NamedTuple):
-    """How many rows and columns a tableau has, how many columns are cleared, and how many of them are spare.
+    """How many rows and columns a tableau has, how many columns have been cleared, and how many are spare.
 
     ``dear`` says that a cell was left out that costs more than the limit, but could move.
     """

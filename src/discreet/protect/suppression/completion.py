@@ -41,7 +41,7 @@ TIE = 1e-6
 
 
 def spread(equations: Equations) -> IntArray | None:
-    """Return a value for every position near what its sums suggest; None if that is of no use.
+    """Return a value for every position, near what its sums suggest; None if none can be used.
 
     Iterative proportional fitting of all sums at once: each sweep multiplies every open position by the geometric mean
     of the factors that its sums ask for. Values that can be negative have no proportions.
@@ -102,7 +102,7 @@ def fit(equations: Equations, wanted: IntArray | None = None, clock: Clock | Non
 
 
 def true_values(equations: Equations, tables: Sequence[Tabulation], response: str | None) -> IntArray | None:
-    """Return the true value of every position, from who contributed what; None where tables do not tell.
+    """Return the true value of every position, from who contributed what; None if the tables do not say.
 
     These fit by definition, so no search is needed. They also fit what every respondent knows of crossings, which other
     values need not: whoever contributed more to a crossing than it has there would rule all circuits out. A pattern
@@ -126,7 +126,7 @@ def true_values(equations: Equations, tables: Sequence[Tabulation], response: st
 
 
 def _settled(equations: Equations) -> tuple[IntArray, BoolArray]:
-    """Fill in values that single equations determine until none is left; return them and what is open then."""
+    """Fill in values that single equations determine until there are no more; return them and what is still open."""
     rows = Rows(equations.starts, equations.columns, equations.signs)
     columns, row = rows.columns, rows.of
     values, open_ = equations.lower.copy(), ~equations.exact

@@ -137,7 +137,7 @@ def sliding_cut(
 
 
 def _end(problem: Problem, cell: int, way: float, linked: IntArray, wide: int) -> tuple[float, FloatArray]:
-    """Return how far a cell can go one way, and what each cell would add to that bound if it were suppressed."""
+    """Return how far a cell can go in one direction, and what suppressing each other cell would add to that."""
     inside = problem.rows.among(linked, problem.size)
     rows = np.flatnonzero(inside.lengths)
     cost = np.zeros(linked.size)

@@ -178,7 +178,7 @@ class Demanded:
         return wide - reached, reached
 
     def ask_insiders(self) -> bool:
-        """Demand what insiders would undo: circuits that move a cell beyond what they know of it. False if nothing.
+        """Demand what insiders would undo: circuits that move a cell beyond what they know of it. False if none.
 
         An insider who undoes every circuit of a demand needs another one; several of them share one.
         """
@@ -258,7 +258,7 @@ class Demanded:
         return [(low, high) if own else None for own, low, high in zip(inside, *rooms.tolist(), strict=True)]
 
     def insiders_of(self, demand: int) -> list[int]:
-        """Return whom a demand is for, numbered as in demands; nobody where it is for outsiders."""
+        """Return whom a demand is for, numbered as in demands; no one if it is for outsiders."""
         who = self.attacker[demand]
         return [a + 1 for a in self.together[who][1]] if who in self.together else [who] if who else []
 

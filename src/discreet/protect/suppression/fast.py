@@ -59,7 +59,7 @@ class FastSearch(Demanded):
 
     @property
     def block(self) -> int:
-        """How many demands are met, or cells tried, before somebody looks at the clock."""
+        """How many demands are met, or cells tried, before the clock is checked."""
         return BLOCK if self.clock.deadline is None else HURRIED
 
     # --- meeting them -------------------------------------------------------------------------------------
@@ -81,7 +81,7 @@ class FastSearch(Demanded):
         self._stir(np.flatnonzero(self.hidden & ~before))
 
     def _owed(self) -> FloatArray:
-        """Return for every class what its sums show others to cost that must be suppressed with it.
+        """Return, for every class, a price that its sums show must be paid for others suppressed with it.
 
         Where it is the only hidden one in a sum, another must be hidden, at the cost of the cheapest or more. Circuits
         say exactly what each demand costs alone, but looking for all of them first takes 1.3 times as long on t3d_180k,
@@ -96,7 +96,7 @@ class FastSearch(Demanded):
         return owed
 
     def _stir(self, fresh: IntArray) -> None:
-        """Let what shares a sum with cells that were suppressed be tried for release again."""
+        """Mark whatever shares a sum with newly suppressed cells to be tried for release again."""
         on = self.problem.on
         _, entry = index_ranges(on.begins[fresh], on.begins[fresh + 1])
         rows = np.unique(on.rows[entry])
@@ -185,7 +185,7 @@ class FastSearch(Demanded):
     # --- releasing ----------------------------------------------------------------------------------------
 
     def secondary(self) -> IntArray:
-        """Return the classes that are hidden for the sake of others, the most expensive first."""
+        """Return the secondary suppressions, the most expensive first."""
         found = np.flatnonzero(self.hidden & ~self.problem.always)
         return found[np.argsort(-self.problem.on.price[found], kind="stable")]
 

@@ -126,7 +126,7 @@ class LiftedSearch(FastSearch):
         return at[mine], down[mine], up[mine]
 
     def ask_outsider_again(self) -> None:
-        """Demand every level of sensitive classes for which nothing is asked yet."""
+        """Demand every level of sensitive classes for which nothing has been asked yet."""
         asked = set(self.cell)
         missing = [k for k in np.flatnonzero(self.problem.on.primary).tolist() if k not in asked]
         if missing:

@@ -273,7 +273,7 @@ def keep(q: int, flip: float, found: IntArray, moves: FloatArray, held: HeldCirc
 
 @compiled
 def placed(cells: IntArray, there: bool, place: IntArray) -> None:
-    """Write down where the cells of a circuit are in it, or forget that again."""
+    """Record where each cell of a circuit is in it, or clear that record."""
     for i in range(cells.size):
         place[cells[i]] = i if there else -1
 

@@ -138,7 +138,7 @@ class _Proof:
     # --- patterns -----------------------------------------------------------------------------------------
 
     def _guided(self, shares: FloatArray) -> None:
-        """Let the fast method look for a pattern where the linear program points."""
+        """Let the fast method look for a pattern in the direction the linear program suggests."""
         self._try(self.fixed, self.price * (1.0 - shares) + 1e-2)
 
     def _try(self, hidden: BoolArray, cost: FloatArray | IntArray) -> None:

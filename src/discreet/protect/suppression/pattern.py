@@ -68,7 +68,7 @@ class Pattern:
 
     @cached_property
     def status(self) -> IntArray:
-        """For every position 0 if it is published, 1 if it is sensitive, 2 if it is suppressed for others' sake."""
+        """For every position, 0 if it is published, 1 for a primary and 2 for a secondary suppression."""
         sensitive = self.problem.demands.sensitive
         return np.where(self.positions, np.where(sensitive, 1, 2), 0)
 

@@ -27,7 +27,7 @@ STEPS = 1000
 
 @dataclass(frozen=True)
 class Wish:
-    """A decision about a cell beforehand: that it must be published or suppressed, its levels, its cost.
+    """A decision made about a cell in advance: that it must be published or suppressed, its levels, its cost.
 
     A cell that must be suppressed keeps an interval that reaches ``lower`` below and ``upper`` above its value and is
     ``sliding`` wide; where none of these is given, nobody must be able to work it out exactly.

@@ -188,7 +188,7 @@ def lay_out(
 
 
 def name_of(table: Tabulation, tables: Sequence[Tabulation]) -> str:
-    """Return what a table is called among those that are released together."""
+    """Return the name of a table among those released together."""
     return " × ".join(table.names) if len(tables) > 1 else "release"
 
 

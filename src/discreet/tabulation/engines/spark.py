@@ -65,7 +65,7 @@ class SparkTabulation(EngineSession):
     def __init__(self, source: Source, spec: TableSpec, run: Run) -> None:
         """Check the records against the specification."""
         if spec.key is not None:
-            raise RequestError("record keys are added up by the engine duckdb; write the records as Parquet for it")
+            raise RequestError("only the engine duckdb adds up record keys; write the records as Parquet for it")
         self.spec, self.source, self.progress = spec, source, run.progress
         self._tag = uuid4().hex
         self._cached: list[DataFrame] = []
