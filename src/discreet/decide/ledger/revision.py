@@ -21,6 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from discreet.auditing.findings import Findings
+from discreet.core.clock import Clock
 from discreet.core.errors import DataError, InfeasibleError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import listed
@@ -38,6 +39,9 @@ from discreet.table.kinds import UNBOUNDED, Kind
 from discreet.table.space import space_of
 from discreet.table.taken_apart import totals_of
 
+TOGETHER = 60.0
+"""Seconds for bounding two versions together by default: 80 × 80 cells take 15, and larger tables are worth waiting for
+only if somebody says so."""
 SEVERAL = 2
 """So many figures that only follow from both must be equal: a total of everybody may be equal by chance."""
 
@@ -117,6 +121,8 @@ def corrected_findings(
 
     Without originals, these are the ones that both print differently.
     """
+    if settings.clock.deadline is None:
+        settings = replace(settings, clock=Clock.within(TOGETHER))
     laid = lay([*old, *earlier, *new])
     first, others, now = laid[: len(old)], laid[len(old) : len(laid) - len(new)], laid[len(laid) - len(new) :]
     if open_ := _not_joined(laid, settings):
