@@ -30,13 +30,19 @@ from discreet.protect.suppression.problem import Cells, Problem
 from discreet.protect.suppression.rescue import LATE
 
 CROSSINGS = 20_000
-"""From so many cells on that no table shows, patterns are found without them first."""
+"""From so many cells on that no table shows, patterns are found without them first: a round choice, and a large one.
+With 275 to 1,728 crossings (linked tables of counts, of firms, and of firms with a hierarchy: two, three and one),
+patterns that were lifted cost 1.5 to 2.3 times as much as those found among all cells."""
 NODES = 200
-"""The effort of looking for integers, counted in nodes to be the same on any machine."""
+"""The effort of looking for integers, counted in nodes to be the same on any machine. On the tables above,
+95 to 3,344 programs over real numbers in each left none to be solved in integers: most corners are integers."""
 HARD = 1000.0
-"""The price of moving a crossing below somebody's part, that of other moves being 1."""
+"""The price of moving a crossing below somebody's part, that of other moves being 1. With 1 and 10⁶, five of the tables
+above got the same patterns by the same work."""
 TRIES = 24
-"""How often another circuit is looked for if crossings leave no room for one."""
+"""How often another circuit is looked for if crossings leave no room for one. On the tables above, 6 took 0.4 to 1
+times the searches and cost 0.7 to 1.4 times as much; 48 cost 1 to 1.5 times as much. 1 cost 0.3 to 0.7 times as much,
+but left up to 285 demands to searches among all cells, which lifting is there to avoid."""
 WIDE = 5_000
 """Up to so many crossings beside those inside of the cells that move, programs of all of them are small: 16,770 took 5
 seconds or did not end. In place of larger ones, circuits of larger cells are tried, whose crossings have room, and then
