@@ -80,6 +80,35 @@ def test_a_template_of_requested_cells_is_six_tables_in_three_clusters(tmp_path:
         draft(tmp_path / "template.csv", totals={"ACTIVTY": "ALL"})
 
 
+@pytest.mark.parametrize("begin", ["DATAFLOW", "STRUCTURE,STRUCTURE_ID,ACTION", ""])
+@pytest.mark.parametrize("what", ["INDICATOR", ""])
+def test_a_template_in_sdmx_is_the_plan_of_the_cells_that_it_asks_for(begin: str, what: str, tmp_path: Path) -> None:
+    """Empty observations, attributes and what is the same in all cells were taken for dimensions."""
+    dimensions = ["FREQ", "REF_AREA", "ACTIVITY", "SIZE", *filter(None, [what]), "TIME_PERIOD"]
+    head = [*filter(None, begin.split(",")), *dimensions, "OBS_VALUE", "OBS_STATUS", "CONF_STATUS", "UNIT_MULT"]
+    first = {"DATAFLOW": "ESTAT:BD(1.0)", "STRUCTURE": "dataflow", "STRUCTURE_ID": "ESTAT:BD(1.0)", "ACTION": "I"}
+    told = {"FREQ": "A", "REF_AREA": "FR", "TIME_PERIOD": "2022", "INDICATOR": "SAL", "UNIT_MULT": "0"}
+    cells = [{"ACTIVITY": act, "SIZE": size} for act in ("ALL", "B", "C") for size in ("_T", "E0", "E1T4")]
+    rows = [",".join({**first, **told, **cell}.get(name, "") for name in head) for cell in cells]
+    (tmp_path / "template.csv").write_text("\n".join([",".join(head), *rows]) + "\n")
+    text = draft(tmp_path / "template.csv", totals={"ACTIVITY": "ALL"})
+    plan = plan_of(text)
+    assert [(table.by, table.value) for table in plan.tables] == [(("ACTIVITY", "SIZE"), "SAL" if what else None)]
+    assert plan.period == "2022"
+    assert "# REF_AREA is FR in all cells." in text
+    assert 'where = { REF_AREA = "FR" }' in text
+    assert set(plan.dimensions) == {"ACTIVITY", "SIZE"}
+    # With records, it can be run.
+    draw = random.Random(4)
+    lines = [f"{i},{draw.choice('BC')},{draw.choice(['E0', 'E1T4'])},{20 + i}" for i in range(60)]
+    (tmp_path / "firms.csv").write_text("\n".join(["id,ACTIVITY,SIZE,SAL", *lines]) + "\n")
+    records = '[records]\nfiles = "firms.csv"\ncontributor = "id"\n'
+    whole = text.replace('"default"', '"business"').replace("[dimensions", f"{records}[dimensions", 1)
+    found = run_plan(plan_of(whole, folder=tmp_path), RunOptions(tmp_path / "out", seed=2**100))
+    assert found.verdict in ("release", "protect")
+    assert len(list((tmp_path / "out").glob("*.csv"))) == 1
+
+
 def test_records_become_a_plan_with_nested_columns_as_levels(tmp_path: Path) -> None:
     rows = ["region,district,sex,turnover"]
     rows += [f"r{i % 3},r{i % 3}d{i % 9},{'mf'[i % 2]},{i}.5" for i in range(60)]

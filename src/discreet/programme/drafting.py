@@ -21,6 +21,8 @@ TOTALS = ("_T", TOTAL, "TOTAL", "total", "T_T")
 """Codes that mean a total in templates, where nothing else is said."""
 WHAT = ("indicator", "variable", "measure")
 WHEN = ("time_period", "period", "time", "year", "quarter", "month")
+VALUES = (*FIGURES, "obs_value", "value")
+"""Columns that are empty in a template, for the figures to be filled in."""
 NO_RECORDS = '# [records] # what is missing before it can be run: CSV, Parquet or DuckDB\n# files = "records.csv"\n'
 MOST = 200
 """A column with more different texts than this is not a dimension in a draft: a round choice."""
@@ -42,12 +44,15 @@ def draft(source: str | Path, *, totals: Mapping[str, str] | None = None, folder
     if not file.exists():
         raise RequestError(f"{file} does not exist; name records, a list of tables, requested cells, or a folder")
     columns = {str(name): column for name, column in _columns(file).items()}
+    empty = [name for name, found in columns.items() if all(one in (None, "") for one in found)]
+    columns = {name: found for name, found in columns.items() if name not in empty}
     require(totals or {}, columns, "a total is given (total=, --total), but there is no column")
     lowered = {name.lower(): name for name in columns}
     if {"table_name", "indicator"} <= lowered.keys():
         return _from_list(file.name, columns)
     spanned = [name for name, found in columns.items() if _total(name, found, totals or {}) is not None]
-    if spanned and any(name in lowered for name in WHAT) and all(not _numeric(found) for found in columns.values()):
+    told = any(name in lowered for name in WHAT) or any(name.lower() in VALUES for name in empty)
+    if spanned and told and all(not _numeric(found) for found in columns.values()):
         return _from_cells(file.name, columns, totals or {})
     place = file.parent if folder is None else folder
     if FIGURES[0] in lowered:
@@ -155,18 +160,21 @@ def _total(name: str, column: Sequence[object], totals: Mapping[str, str]) -> st
 
 
 def _from_cells(file: str, columns: Mapping[str, Sequence[object]], totals: Mapping[str, str]) -> str:
-    """Draft from requested cells: the crossings of the dimensions that are not at their total."""
-    what = next(name for name in columns if name.lower() in WHAT)
+    """Draft from requested cells: the crossings of the dimensions that are not at their total.
+
+    What is the same in all of them, as the frequency or the country may be, is no dimension.
+    """
+    what = next((name for name in columns if name.lower() in WHAT), None)
     when = next((name for name in columns if name.lower() in WHEN), None)
-    names = [name for name in columns if name not in (what, when)]
+    fixed = {n: str(found[0]) for n, found in columns.items() if n not in (what, when) and len(set(found)) == 1}
+    names = [name for name in columns if name not in (what, when, *fixed)]
     whole = {name: _total(name, columns[name], totals) for name in names}
-    asked: dict[tuple[str, str], dict[frozenset[str], int]] = {}
+    asked: dict[tuple[str, str], dict[frozenset[str], None]] = {}
     for row in zip(*columns.values(), strict=True):
         said = dict(zip(columns, map(str, row), strict=True))
         crossed = frozenset(name for name in names if said[name] != whole[name])
-        about = (said[what], said[when] if when else "")
-        found = asked.setdefault(about, {})
-        found[crossed] = found.get(crossed, 0) + 1
+        about = (said[what] if what else "", said[when] if when else "")
+        asked.setdefault(about, {})[crossed] = None
     several = len({period for _, period in asked}) > 1
     tables = []
     for (value, period), found in asked.items():
@@ -179,15 +187,26 @@ def _from_cells(file: str, columns: Mapping[str, Sequence[object]], totals: Mapp
     parts = [_head(f"drafted from the cells that {file} asks for", period="" if several else next(iter(periods)))]
     when_line = f"# period = {_text(when)} # the column that says when\n" if several and when else ""
     parts.append(NO_RECORDS + when_line)
-    for name in names:
-        if whole[name] is not None:
-            parts.append(f"[dimensions.{_key(name)}]\ntotal = {_text(str(whole[name]))}\n")
-        else:
-            parts.append(
-                f"# {name}: no code of the template is known to be its total; name it (total), and its hierarchy\n"
-                f"[dimensions.{_key(name)}]\ncolumns = [{_text(name)}]\n"
-            )
+    parts += [_everywhere(name, code) for name, code in fixed.items() if code not in (totals.get(name), *TOTALS)]
+    parts += [_spanned(name, whole[name]) for name in names]
     return "\n".join([*parts, *tables])
+
+
+def _everywhere(name: str, code: str) -> str:
+    """Say what all requested cells have in common."""
+    chosen = f"where = {{ {_key(name)} = {_text(code)} }}"
+    return f"# {name} is {code} in all cells. If the records hold others too, choose these in every table: {chosen}\n"
+
+
+def _spanned(name: str, total: str | None) -> str:
+    """Draft a dimension of requested cells."""
+    if total is None:
+        return (
+            f"# {name}: no code of the template is known to be its total; name it (total), and its hierarchy\n"
+            f"[dimensions.{_key(name)}]\ncolumns = [{_text(name)}]\n"
+        )
+    inside = "# hierarchy = \"FILE\" # where some of its codes contain others\n"
+    return f"[dimensions.{_key(name)}]\ntotal = {_text(total)}\n{inside}"
 
 
 # --- records and finished tables ----------------------------------------------------------------------------
