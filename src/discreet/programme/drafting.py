@@ -205,7 +205,7 @@ def _spanned(name: str, total: str | None) -> str:
             f"# {name}: no code of the template is known to be its total; name it (total), and its hierarchy\n"
             f"[dimensions.{_key(name)}]\ncolumns = [{_text(name)}]\n"
         )
-    inside = "# hierarchy = \"FILE\" # where some of its codes contain others\n"
+    inside = '# hierarchy = "FILE" # where some of its codes contain others\n'
     return f"[dimensions.{_key(name)}]\ntotal = {_text(total)}\n{inside}"
 
 
