@@ -156,6 +156,35 @@ def test_a_correction_is_judged_with_the_records_of_then(tmp_path: Path) -> None
         run_quarter(tmp_path, "q1", f'{said}records = "old.csv"\n', vintage="fourth")
 
 
+def test_a_revision_keeps_its_pattern_where_respondents_know_what_was_hidden_for_them(tmp_path: Path) -> None:
+    """The one large firm of a region knows the cell that is hidden beside it: that is no reason to hide more."""
+    amounts = {"s0": (40, 90), "s1": (6, 90), "s2": (1, 300)}
+    rows = [
+        (f"r{r}", size, "b0", each + 7 * r + k)
+        for r in range(4)
+        for size, (n, each) in amounts.items()
+        for k in range(n)
+    ]
+    firms: Firms = {i: row for i, row in enumerate(rows) if row[:2] not in {("r2", "s2"), ("r3", "s2")}}
+    write(tmp_path, firms)
+    first = run_quarter(tmp_path, "q1", vintage="first")
+    publish_outcome(first)
+    before = _figures(first)
+    hidden = {key for key, figure in before.items() if figure is None}
+    assert {frozenset({("region", "r0"), ("size", size)}) for size in ("s1", "s2")} <= hidden
+    (tmp_path / "firms.csv").rename(tmp_path / "old.csv")
+    # A firm of an open cell beside them is corrected.
+    corrected = next(i for i, firm in firms.items() if firm[:2] == ("r0", "s0"))
+    write(tmp_path, firms | {corrected: (*firms[corrected][:3], firms[corrected][3] + 9)})
+    said = '[previous]\nfolder = "q1first"\nrevision = true\nrecords = "old.csv"\n'
+    found = run_quarter(tmp_path, "q1", said, vintage="second")
+    assert found.verdict == "protect", found.clusters[0].sentence
+    assert {key for key, figure in _figures(found).items() if figure is None} == hidden
+    # What is kept hidden is not sensitive for that.
+    sensitive = sum(one.sensitive for one in first.clusters[0].tables)
+    assert f"{sensitive} sensitive cells and {len(hidden) - sensitive} others" in found.clusters[0].notes[0]
+
+
 @pytest.mark.parametrize(
     ("more", "told"),
     [

@@ -179,7 +179,8 @@ class Steady:
             if state == "open" and (key not in sensitive or key in states):
                 yield Wish(cell, "publish")
             elif state == "closed" and value != 0 and key not in sensitive:
-                yield Wish(cell, "suppress")
+                # Respondents may work out what was hidden for the sake of other cells alone.
+                yield Wish(cell, "suppress" if key in states else "hide")
             elif self.said is not None and was_open is not None:
                 yield Wish(cell, cost=abs(value) * self.said.keep if was_open else 1.0)
 
@@ -298,11 +299,7 @@ class Steady:
         if not asked:
             return error
         clash = asked & self._sensitive()
-        cheap = [
-            Wish(wish.cell, wish.status if wish.status == "suppress" else None, cost=None if wish.status else 1.0)
-            for wish in wishes
-            if wish.status == "suppress"
-        ]
+        cheap = [wish for wish in wishes if wish.status in ("suppress", "hide")]
         dear = [Wish(dict(key), cost=DEAR) for key in asked - clash]
         other = [Wish(dict(key), cost=1.0) for key, _ in self._labelled() if key not in asked]
         search = replace(free, method="optimal", wishes=(*cheap, *dear, *other), time_limit=FREEZE)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -187,6 +188,47 @@ def test_a_dear_cell_is_avoided_and_a_wish_is_kept() -> None:
     assert forced.status[equations.find({"area": "c", "age": "z"})] == 1
 
 
+@pytest.mark.parametrize("method", ["fast", "optimal"])
+def test_cells_kept_hidden_are_not_sensitive_and_no_reader_of_the_tables_works_them_out(method: Any) -> None:
+    draw = np.random.default_rng(2)
+    cells = Tabulation.from_table(table()) if method == "optimal" else large(2)
+    plain = Suppression(Threshold(3), levels=(1, 1)).pattern(cells)
+    equations = plain.problem.cells.equations
+    shown = np.flatnonzero((plain.status == 0) & plain.problem.cells.listed & (plain.problem.cells.values > 0))
+    asked = draw.choice(shown[shown > 0], 2, replace=False).tolist()
+    wishes = tuple(Wish(equations.cell(i), "hide") for i in asked)
+    found = dc.suppress(cells, Threshold(3), levels=(1, 1), wishes=wishes, method=method)
+    assert found.pattern.counts["primary"] == plain.counts["primary"]
+    assert (found.pattern.status[asked] == 2).all()
+    assert all(found.pattern.reason(i) for i in asked)
+    left = {one.name: one for one in dc.audit(found.release, insiders="none").cells}
+    assert all(left[equations.describe(i)].lower < left[equations.describe(i)].upper for i in asked)
+    refused = Suppression(Threshold(3), (*wishes, Wish(wishes[0].cell, "publish")), levels=(1, 1))
+    with pytest.raises(InfeasibleError, match="must be published"):
+        refused.pattern(cells)
+
+
+def test_respondents_may_work_out_what_is_kept_hidden(tmp_path: Path) -> None:
+    """The one firm of size s2 in a region knows what is hidden beside it, which is no reason to hide more."""
+    sizes = {"s0": (40, 90), "s1": (6, 90), "s2": (1, 300)}
+    firms = [
+        (r, s, each + k) for r in range(4) for s, (n, each) in sizes.items() for k in range(n) if s != "s2" or r < 2
+    ]
+    lines = [f"{i},r{r},{s},{amount + 7 * r}" for i, (r, s, amount) in enumerate(firms)]
+    (tmp_path / "firms.csv").write_text("\n".join(["id,region,size,v", *lines]) + "\n")
+    cells = dc.tabulate(tmp_path / "firms.csv", ["region", "size"], value="v", contributor="id")
+    method = Suppression(Threshold(3), insiders="respondents")
+    plain = method.pattern(cells)
+    beside = [{"region": r, "size": "s1"} for r in ("r0", "r1")]
+    kept, must = (
+        replace(method, wishes=tuple(Wish(cell, status) for cell in beside)).pattern(cells)
+        for status in ("hide", "suppress")
+    )
+    assert (kept.positions == plain.positions).all()
+    assert must.cost > kept.cost == plain.cost
+    assert kept.sentence == plain.sentence
+
+
 def test_a_bound_on_the_risk() -> None:
     found = dc.suppress(table(), risk=0.5)
     cells = [c for c in dc.audit(found.release).cells if c.name == "area=a, age=x"]
@@ -306,8 +348,8 @@ def test_refusals() -> None:
         Suppression()
     with pytest.raises(RequestError, match="method is 'best'"):
         Suppression(Threshold(3), method="best")  # type: ignore[arg-type]
-    with pytest.raises(RequestError, match="status of a cell is 'hide'"):
-        Wish({"r": "a"}, "hide")  # type: ignore[arg-type]
+    with pytest.raises(RequestError, match="status of a cell is 'keep'; it is 'publish', 'suppress' or 'hide'"):
+        Wish({"r": "a"}, "keep")  # type: ignore[arg-type]
     with pytest.raises(RequestError, match="level of cell"):
         Wish({"r": "a"}, "suppress", lower=-1)
     with pytest.raises(RequestError, match="has no category 'q'"):

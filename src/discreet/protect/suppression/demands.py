@@ -154,9 +154,9 @@ class Demanded:
                 column.append(item)
 
     def ask_outsider(self) -> None:
-        """Demand every level of every sensitive class."""
+        """Demand every level of every sensitive class, and that nobody works out those that are kept hidden."""
         p = self.problem
-        for k in np.flatnonzero(p.on.primary).tolist():
+        for k in np.flatnonzero(p.on.primary | p.kept).tolist():
             lower, upper = int(p.lower[k]), int(p.upper[k])
             if p.sliding[k] > lower + upper:
                 lower, upper = self._shared(k, lower, upper, int(p.sliding[k]))
@@ -206,6 +206,7 @@ class Demanded:
         who, at, down, up = (column[:count] for column in self.facts)
         asked = self.search().asked
         serves = np.isin(asked.way, (way, BOTH)) & ((asked.attacker == 0) | (asked.attacker > len(self.known)))
+        serves &= ~self.problem.kept[asked.cell]
         # Demands that ask for the same are served by the circuits of all of them.
         group = np.full(serves.size, -1)
         group[serves] = distinct_rows(np.stack([asked.cell, asked.size], axis=1)[serves])[1]

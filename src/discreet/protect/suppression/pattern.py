@@ -171,7 +171,8 @@ class Pattern:
         same = np.flatnonzero((self.problem.member == k) & self.problem.demands.sensitive)
         if same.size:
             return f"equals sensitive cell {equations.describe(int(same[0]))}, all else in their sums being published"
-        users = self._users.get(k, [])
+        if not (users := self._users.get(k, [])) and self.problem.kept[k]:
+            return "is kept hidden"
         names = [self.problem.cell(user) for user in users[:FEW]]
         more = f" and {len(users) - FEW:,} more" if len(users) > FEW else ""
         shared = self._shared(k, users)

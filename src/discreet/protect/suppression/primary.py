@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from discreet.table.figures import units_of
 from discreet.table.kinds import UNBOUNDED
 from discreet.table.tabulation import Tabulation
 
-Status: TypeAlias = Literal["publish", "suppress"]
+Status: TypeAlias = Literal["publish", "suppress", "hide"]
 COSTS = ("value", "cells", "log", "contributors", "records")
 """The costs available for every table; the name of another magnitude of the table works too."""
 STEPS = 1000
@@ -27,10 +27,12 @@ STEPS = 1000
 
 @dataclass(frozen=True)
 class Wish:
-    """A decision made about a cell in advance: that it must be published or suppressed, its levels, its cost.
+    """A decision made about a cell in advance: that it must be published, suppressed or hidden, its levels, its cost.
 
     A cell that must be suppressed keeps an interval that reaches ``lower`` below and ``upper`` above its value and is
-    ``sliding`` wide; where none of these is given, nobody must be able to work it out exactly.
+    ``sliding`` wide; where none of these is given, nobody must be able to work it out exactly. A cell to ``hide`` is
+    not sensitive, and stays hidden for another reason, as that it was before: only those must not work it out who have
+    nothing but the tables.
 
     >>> Wish({"region": "North"}, "suppress", lower=5, upper=5).status
     'suppress'
@@ -46,8 +48,8 @@ class Wish:
     def __post_init__(self) -> None:
         """Check and freeze."""
         object.__setattr__(self, "cell", MappingProxyType({str(k): str(v) for k, v in self.cell.items()}))
-        if self.status not in (None, "publish", "suppress"):
-            raise RequestError(f"the status of a cell is {self.status!r}; it is 'publish' or 'suppress'")
+        if self.status not in (None, *get_args(Status)):
+            raise RequestError(f"the status of a cell is {self.status!r}; it is 'publish', 'suppress' or 'hide'")
         given = {f"{name} level": getattr(self, name) for name in ("lower", "upper", "sliding")}
         for name, number in {**given, "cost": self.cost or 0.0}.items():
             if not number >= 0:
@@ -107,7 +109,7 @@ def demands_of(
     scale = 10**cells.equations.decimals
     judged, lower, upper, sliding = (cells.gather(columns) for columns in zip(*found, strict=True))
     sensitive = judged > 0
-    published = np.zeros(cells.values.size, bool)
+    published, kept = np.zeros((2, cells.values.size), bool)
     costs: dict[int, float] = {}
     for wish in wishes:
         i = cells.equations.find(wish.cell)
@@ -121,7 +123,10 @@ def demands_of(
             sensitive[i] = True
             lower[i], upper[i] = max(lower[i], wish.lower), max(upper[i], wish.upper)
             sliding[i] = max(sliding[i], wish.sliding)
-    none = np.flatnonzero(sensitive & (cells.values == 0) & above_zero)
+        kept[i] |= wish.status == "hide"
+    kept &= ~sensitive
+    hidden = sensitive | kept
+    none = np.flatnonzero(hidden & (cells.values == 0) & above_zero)
     if none.size:
         raise RequestError(
             f"cell {cells.equations.describe(int(none[0]))} is 0 and must be suppressed, but zeros are published; let "
@@ -135,8 +140,8 @@ def demands_of(
     room_up = np.where(cells.upper >= UNBOUNDED, UNBOUNDED, cells.upper - cells.values)
     low, high = np.minimum(units(lower), cells.values - cells.lower), np.minimum(units(upper), room_up)
     # A sensitive value must not be worked out exactly, whatever its levels are.
-    wide = np.where(sensitive, np.maximum(units(sliding), 1), 0)
-    return Demands(sensitive, low, high, np.where(wide > low + high, wide, 0)), published, costs
+    wide = np.where(hidden, np.maximum(units(sliding), 1), 0)
+    return Demands(sensitive, kept, low, high, np.where(wide > low + high, wide, 0)), published, costs
 
 
 def costs_of(cells: Cells, cost: str, response: str | None, given: dict[int, float]) -> IntArray:

@@ -66,12 +66,21 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class Demands:
-    """What must remain possible: for each demanded cell, how far it can move down, up, and over all."""
+    """What must remain possible: for each demanded cell, how far it can move down, up, and over all.
+
+    Cells that are ``kept`` hidden are not sensitive: nothing is asked of them against insiders.
+    """
 
     sensitive: BoolArray
+    kept: BoolArray
     lower: IntArray
     upper: IntArray
     sliding: IntArray
+
+    @property
+    def hidden(self) -> BoolArray:
+        """The cells that every pattern hides."""
+        return self.sensitive | self.kept
 
 
 class ClassEquations(NamedTuple):
@@ -104,7 +113,8 @@ class Problem:
     """Classes of cells, the system of their equations, and what must remain possible.
 
     ``member`` gives the class of every position, -1 where it cannot move. ``free`` classes are in no table, and cost
-    nothing. ``lower``, ``upper`` and ``sliding`` are the levels of classes. The last classes are ``left`` over of what
+    nothing; those ``kept`` are hidden without being sensitive. ``lower``, ``upper`` and ``sliding`` are the levels of
+    classes. The last classes are ``left`` over of what
     statistics say.
     """
 
@@ -113,6 +123,7 @@ class Problem:
     member: IntArray
     on: ClassEquations
     free: BoolArray
+    kept: BoolArray
     lower: IntArray
     upper: IntArray
     sliding: IntArray
@@ -125,8 +136,8 @@ class Problem:
 
     @property
     def always(self) -> BoolArray:
-        """The classes that every pattern hides: sensitive ones, and what no table shows."""
-        return self.on.primary | self.free
+        """The classes that every pattern hides: sensitive ones, those kept hidden, and what no table shows."""
+        return self.on.primary | self.kept | self.free
 
     @property
     def rows(self) -> Rows:
@@ -199,10 +210,10 @@ def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, 
     any case.
     """
     equations = cells.equations
-    _refuse_clash(equations, published & demands.sensitive)
+    _refuse_clash(equations, published & demands.hidden)
     can = ~equations.exact & ~published
     if not zeros:
-        can &= (cells.values != 0) | demands.sensitive | ~cells.listed
+        can &= (cells.values != 0) | demands.hidden | ~cells.listed
     merged, leader, stuck = _merged(equations, can)
     can &= ~stuck[leader]
     kept = np.unique(leader[can])
@@ -228,6 +239,7 @@ def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, 
     price = np.zeros(kept.size, np.int64)
     np.add.at(price, of, np.where(cells.listed, np.maximum(cost, 1), 0)[inside])
     primary, free = most(demands.sensitive) > 0, most(cells.listed) == 0
+    stays = (most(demands.kept) > 0) & ~primary
     levels = [most(level) for level in (demands.lower, demands.upper, demands.sliding)]
     rows, down, up = _with_statistics(cells, member, rows, down, up)
     left = down.size - kept.size
@@ -256,7 +268,7 @@ def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, 
         network=bool(across.lengths.max(initial=0) <= 2 and (np.abs(rows.values) == 1).all()),
     )
     lower, upper, sliding = (np.append(level, nothing) for level in levels)
-    return Problem(cells, demands, member, system, free, lower, upper, sliding, left)
+    return Problem(cells, demands, member, system, free, np.append(stays, nothing > 0), lower, upper, sliding, left)
 
 
 def _with_statistics(

@@ -221,7 +221,7 @@ class Suppression:
         demands, published, given = demands_of(cells, found, self.wishes, above_zero=self.above_zero)
         costs = costs_of(cells, self.cost, self.response, given)
         problem = state(cells, demands, costs, published, self.zeros == "suppressible")
-        stuck = np.flatnonzero(demands.sensitive & (problem.member < 0))
+        stuck = np.flatnonzero(demands.hidden & (problem.member < 0))
         if stuck.size:
             i = int(stuck[0])
             size = max(int(demands.lower[i]), int(demands.upper[i]), int(demands.sliding[i]))
