@@ -134,6 +134,20 @@ def test_a_revision_that_prints_what_was_hidden_is_caught_and_mended(regions: in
     assert not [key for key, figure in now.items() if figure is None and before.is_open(key)]
 
 
+def test_what_the_ledger_contradicts_is_refused_with_the_keys_of_the_plan(tmp_path: Path) -> None:
+    firms: Firms = {i: (f"r{i % 3}", f"s{i % 2}", "b0", 30 + i) for i in range(60)}
+    write(tmp_path, firms)
+    publish_outcome(run_quarter(tmp_path, "q1", vintage="first"))
+    (tmp_path / "firms.csv").rename(tmp_path / "old.csv")
+    write(tmp_path, firms | {5: (*firms[5][:3], 99)})
+    with pytest.raises(DataError, match=r"line 6, ledger: .*cannot all be true.*under \[previous\]") as error:
+        run_quarter(tmp_path, "q1", vintage="second")
+    assert "--revises" not in str(error.value)
+    # What it says can be written into the plan.
+    said = '[previous]\nfolder = "q1first"\nrevision = true\nrecords = "old.csv"\n'
+    assert run_quarter(tmp_path, "q1", said, vintage="second").verdict in ("release", "protect")
+
+
 def test_a_correction_is_judged_with_the_records_of_then(tmp_path: Path) -> None:
     draw = np.random.default_rng(2)
     firms: Firms = {i: born(draw) for i in range(220)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -157,7 +158,10 @@ class ProgrammeOutcome(Result):
             made.mkdir()
             for name, form, release, value in self.files():
                 style = of_file(said, release, form)
-                release.write(made / name, value=value, mark=self.plan.output.mark, trial=release.trial, style=style)
+                with self._told_of(name):
+                    release.write(
+                        made / name, value=value, mark=self.plan.output.mark, trial=release.trial, style=style
+                    )
             # A file may have others beside it that say how it is read.
             ready = sorted(made.iterdir())
             refuse_overwriting(self.plan, self.folder, [path.name for path in ready])
@@ -181,6 +185,14 @@ class ProgrammeOutcome(Result):
         }
         text = json.dumps(record, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         write_whole(self.folder / RECORD, lambda path: path.write_text(text, encoding="utf-8"), private=True)
+
+    @contextmanager
+    def _told_of(self, name: str) -> Iterator[None]:
+        """Say of which file of the plan a refusal is."""
+        try:
+            yield
+        except RequestError as error:
+            raise RequestError(self.plan.told([(("output",), f"{name} cannot be written: {error}")])) from None
 
     def _before(self) -> set[str]:
         """Return what earlier runs may have written: the files of all tables, and those that the record lists."""

@@ -194,7 +194,7 @@ class Programme(PlanPart):
     population: str = ""
     revises: Names = ()
     policy: str = "default"
-    protection: str = "propose"
+    protection: str | Mapping[str, object] = "propose"
     time_limit: Annotated[float, Field(gt=0)] | None = None
     ledger: str | None = None
     fewest: Annotated[int, Field(ge=1)] = 3
@@ -223,6 +223,14 @@ class Programme(PlanPart):
             raise RequestError(self.told(found))
 
     # --- what it says -------------------------------------------------------------------------------------
+
+    @property
+    def method(self) -> tuple[str, dict[str, object]]:
+        """The name and the parameters of the protection that is applied to every cluster, or ``"propose"``."""
+        if isinstance(self.protection, str):
+            name, parameters = parse_method(self.protection)
+            return name, dict(parameters)
+        return str(self.protection.get("name", "")), {k: v for k, v in self.protection.items() if k != "name"}
 
     @property
     def indicators(self) -> Indicators:
@@ -474,7 +482,7 @@ class Programme(PlanPart):
             yield from self._unprotectable(policy)
             return
         try:
-            name, parameters = parse_method(self.protection)
+            name, parameters = self.method
             make_method(name, parameters, (Threshold(3),))
         except DiscreetError as error:
             yield ("protection",), str(error)

@@ -24,11 +24,7 @@ def cut_tree(tree: Hierarchy, depth: int) -> Hierarchy:
     >>> cut_tree(Hierarchy.from_parents({"n1": "n", "n2": "n", "s": "Total"}), 1).codes
     ('Total', 'n', 's')
     """
-    kept = [i for i, level in enumerate(tree.levels) if level <= depth]
-    place = {at: i for i, at in enumerate(kept)}
-    codes = tuple(tree.codes[i] for i in kept)
-    labels = {code: text for code, text in tree.labels.items() if code in set(codes)}
-    return Hierarchy(codes, tuple(place.get(tree.parents[i], -1) for i in kept), labels, tree.part)
+    return tree.among(code for code, level in zip(tree.codes, tree.levels, strict=True) if level <= depth)
 
 
 def cut_axis(axis: Axis, depth: int) -> Axis:

@@ -20,7 +20,7 @@ from typing import TypedDict
 
 from discreet.core.clock import Clock
 from discreet.core.effort import Effort
-from discreet.core.errors import DiscreetError, RequestError
+from discreet.core.errors import DataError, DiscreetError, RequestError
 from discreet.core.files import (
     PRIVATE_FOLDER,
     ScratchFolder,
@@ -35,6 +35,7 @@ from discreet.core.parallel import run as run_parallel
 from discreet.core.progress import Progress, tell
 from discreet.core.random import drawn_seed, release_seed
 from discreet.decide.ledger import Ledger
+from discreet.decide.ledger.joined_tables import ContradictingReleases
 from discreet.decide.ledger.ledger import Announced
 from discreet.decide.ledger.packing import packed
 from discreet.decide.ledger.settings import Tags
@@ -51,6 +52,13 @@ from discreet.protect.base import Original
 
 COUNTED = ("", "count")
 """The variable of a cluster of numbers."""
+DIFFERENT = (
+    "say in the plan how they differ, and run it again, which keeps the check on. A correction of what was published: "
+    "under [previous], folder, revision = true and records, the files as they were then. Another time: period. Other "
+    'people: population, those of a part after the whole ("residents > 18+"). To state this about an earlier release, '
+    "retag it (discreet ledger retag ID --reason …)"
+)
+"""What to do in a plan if its tables and those in the ledger contradict each other."""
 KEPT = ".plan"
 """The folder beside the outputs with the state of a run; it is as confidential as the records."""
 
@@ -120,7 +128,7 @@ def _steady(plan: Programme, policy: Policy, tasks: Sequence[Task]) -> list[Task
     for task in tasks:
         magnitudes = bool(task.cells.judged.responses)
         first = next((one.name for one in policy.protections if one.suits(magnitudes)), "")
-        name = first if plan.protection == "propose" else plan.protection.partition(":")[0]
+        name = first if plan.protection == "propose" else plan.method[0]
         if name != "suppress":
             refuse_unkept(task.cells, plan.previous, plan.frozen, name)
             made.append(task)
@@ -254,17 +262,20 @@ def _checked(
     # The release that this one corrects, and this one, with what they were made from.
     titles = (*about["revises"], about["title"])
     originals = dict(zip(titles, pair, strict=True)) if pair is not None and len(titles) == 2 else None
-    seen = ledger.check(
-        one.release,
-        **about,
-        policy=policy if counted else None,
-        threshold="default" if threshold is None else threshold,
-        fewest=plan.fewest,
-        apart=apart,
-        originals=originals,
-        together=[_announced(plan, other) for other in with_it if _listed(plan, other, ledger) is None],
-        **effort.searching(),
-    )
+    try:
+        seen = ledger.check(
+            one.release,
+            **about,
+            policy=policy if counted else None,
+            threshold="default" if threshold is None else threshold,
+            fewest=plan.fewest,
+            apart=apart,
+            originals=originals,
+            together=[_announced(plan, other) for other in with_it if _listed(plan, other, ledger) is None],
+            **effort.searching(),
+        )
+    except ContradictingReleases as error:
+        raise DataError(plan.told([(("ledger",), f"{error.told}; {DIFFERENT}")])) from None
     told = " ".join([f"beside the {'ledger' if there else 'other tables'}: {seen.sentence}", *seen.arithmetic(1)])
     checks = (*one.checks, (seen.verdict == "safe", told))
     if seen.verdict == "safe":

@@ -6,6 +6,7 @@ the equation says, record by record.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -55,6 +56,7 @@ def stacked(
     with ScratchFolder() as folder, duckdb.connect() as connection:
         rows = open_input(connection, source, wanted, Path(folder))
         try:
+            _refuse_no_numbers(rows, [one.name for one in numbers], spec.missing == "drop")
             refuse_contradiction_of(rows, ties, root, held)
             return connection.sql(_query(rows, wanted, tree.leaves, decimals)).to_arrow_table()
         except duckdb.Error as error:
@@ -102,6 +104,15 @@ def _query(rows: Input, spec: TableSpec, leaves: tuple[str, ...], decimals: int 
         for leaf, amount in amounts.items()
     ]
     return " UNION ALL ".join(some)
+
+
+def _refuse_no_numbers(rows: Input, columns: Sequence[str], drop: bool) -> None:
+    """Refuse indicators that are not numbers; where records with empty ones are left out, these are not looked at."""
+    for column in columns:
+        wrong = f"{rows.number(column)} IS NULL"
+        wrong += f" AND coalesce(trim(CAST({quoted(column)} AS VARCHAR)), '') <> ''" if drop else ""
+        if rows.connection.execute(f"SELECT count(*) FROM src WHERE {wrong}").fetchall()[0][0]:
+            raise rows.no_number(column, wrong)
 
 
 def refuse_contradiction_of(rows: Input, ties: Indicators, root: str, held: frozenset[str]) -> None:

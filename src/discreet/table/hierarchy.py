@@ -219,6 +219,19 @@ class Hierarchy(TotalFirst, Copied, Readable):
         parents = tuple(place.get(self.parents[i], -1) if i != top else -1 for i in kept)
         return Hierarchy(codes, parents, {code: self.labels[code] for code in codes if code in self.labels}, self.part)
 
+    def among(self, codes: Iterable[str]) -> Hierarchy:
+        """Return a hierarchy of some codes, each with its parent.
+
+        >>> Hierarchy.from_parents({"n1": "north", "n2": "north", "s": "Total"}).among(["Total", "north", "s"]).codes
+        ('Total', 'north', 's')
+        """
+        wanted = set(codes)
+        kept = [i for i, code in enumerate(self.codes) if code in wanted]
+        place = {-1: -1} | {at: i for i, at in enumerate(kept)}
+        labels = {code: text for code, text in self.labels.items() if code in wanted}
+        parents = tuple(place[self.parents[i]] for i in kept)
+        return Hierarchy(tuple(self.codes[i] for i in kept), parents, labels, self.part)
+
     def as_part(self, total: str | None = None) -> Hierarchy:
         """Declare that the total is of these codes only, under a name.
 

@@ -7,8 +7,10 @@ contributors, and does not say which suppressions are primary.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +51,7 @@ def hierarchy_name(file: Path, dimension: str) -> str:
 
 def tab_files(part: Figures, file: Path, about: Mapping[str, object]) -> list[tuple[Path, str]]:
     """Return the files of a published table and what they hold, the ``.tab`` file last; refuse what they cannot say."""
+    part = _shown(part)
     _refuse(part, about)
     dimensions: list[tuple[str, str, str | None]] = []
     found: list[tuple[Path, str]] = []
@@ -66,6 +69,14 @@ def tab_files(part: Figures, file: Path, about: Mapping[str, object]) -> list[tu
     status = np.where(part.hidden, "M", np.where(part.values == 0, "E", "S")).tolist()
     rows = "".join(f"{SEPARATOR.join(row)}\n" for row in zip(*labels, values, status, strict=True))
     return [*found, (file.with_suffix(".rda"), rda_text(SEPARATOR, dimensions, columns)), (file, rows)]
+
+
+def _shown(part: Figures) -> Figures:
+    """Return a table that shows all cells down to some level without the finer levels, which it does not publish."""
+    if part.absent == "empty" or len(part) < math.prod(len(labels) for labels in part.labels.values()):
+        return part
+    trees = {name: tuple(tree.among(part.labels[name]) for tree in found) for name, found in part.hierarchies.items()}
+    return replace(part, absent="empty", hierarchies=trees)
 
 
 def _refuse(part: Figures, about: Mapping[str, object]) -> None:

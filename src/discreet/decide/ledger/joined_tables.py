@@ -41,6 +41,16 @@ REMEDIES = (
     "(discreet ledger retag ID --reason …)"
 )
 
+
+class ContradictingReleases(DataError):
+    """Releases that cannot all be true of one population; ``told`` is what contradicts what, without remedies."""
+
+    def __init__(self, told: str, unsaid: str) -> None:
+        """Add what can be said at the command line."""
+        super().__init__(f"{told}; {REMEDIES}{unsaid}")
+        self.told = told
+
+
 ONE_DRAW = 20
 """So many figures are all equal by chance in fewer than one of 100,000 draws: under random rounding, 5 in 9 each."""
 
@@ -250,10 +260,8 @@ class JoinedTables:
 def of_one_population(error: DataError | InfeasibleError, sheets: Sequence[PublishedTable]) -> DiscreetError:
     """Return an error that names the releases that contradict each other, and says how to go on."""
     titles = listed(list(dict.fromkeys(f"«{sheet.entry.title}»" for sheet in sheets)))
-    return type(error)(
-        f"{titles} cannot all be true of one population: {_clash(str(error))}; {REMEDIES}"
-        f"{_silent([sheet.entry for sheet in sheets])}"
-    )
+    told = f"{titles} cannot all be true of one population: {_clash(str(error))}"
+    return ContradictingReleases(told, _silent([sheet.entry for sheet in sheets]))
 
 
 def _judged(column: StatisticColumn) -> bool:

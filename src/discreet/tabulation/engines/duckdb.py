@@ -187,17 +187,7 @@ class DuckDbSession(EngineSession):
 
     def _refuse_numbers(self, column: str) -> None:
         number, where = self.input.number(column), self._where.replace(" WHERE ", " AND ")
-        condition = f"{number} IS NULL{where}"
-        place = self._place(condition)
-        value = self._one(f"SELECT {quoted(column)} FROM src WHERE {condition} LIMIT 1")[0]
-        if value is None:
-            raise DataError(
-                f"{place}: {column!r} is empty; write the number, or leave such records out (missing='drop')"
-            )
-        raise DataError(
-            f"{place}: {column!r} is {value!r}, which is not a number; correct it"
-            + (", or say which sign is decimal (decimal=',' or '.'; --decimal , or .)" if "," in str(value) else "")
-        )
+        raise self.input.no_number(column, f"{number} IS NULL{where}")
 
     def _refuse_infinite(self, column: str) -> None:
         place = self._place(f"NOT isfinite({self.input.number(column)})")

@@ -105,6 +105,20 @@ class Input:
             self.decimals[column] = signs[0] if len(signs) == 1 else None
         return self.decimals[column]
 
+    def no_number(self, column: str, condition: str) -> DataError:
+        """Return the error that a column is no number in records that meet a condition, with the first of them."""
+        place = self.place(condition)
+        found = self.connection.execute(f"SELECT {quoted(column)} FROM src WHERE {condition} LIMIT 1").fetchall()
+        value = found[0][0]
+        if value is None:
+            return DataError(
+                f"{place}: {column!r} is empty; write the number, or leave such records out (missing='drop')"
+            )
+        return DataError(
+            f"{place}: {column!r} is {value!r}, which is not a number; correct it"
+            + (", or say which sign is decimal (decimal=',' or '.'; --decimal , or .)" if "," in str(value) else "")
+        )
+
     def place(self, condition: str) -> str:
         """Name the file and row of the first record that meets a condition."""
         names = literal_list(self.source.paths)
