@@ -297,11 +297,45 @@ def test_a_reader_of_the_last_figures_who_knows_the_growth_learns_no_more(tmp_pa
     known = [
         Fact.within(dict(key), figure, 30) for key, figure in _figures(last).items() if figure and key in _figures(now)
     ]
+    assert last.clusters[0].release is not None
+    hidden = Before.of(last.clusters[0].release).left()
+    assert hidden.keys() == {key for key, figure in _figures(last).items() if figure is None}
+    known += [Fact(dict(key), 0.7 * least, 1.3 * most) for key, (least, most) in hidden.items() if key in _figures(now)]
     facts = [replace(one, lower=np.ceil(one.lower or 0), upper=np.floor(one.upper or 0)) for one in known]
     truth = {key: figure for key, figure in _figures(now).items() if figure is not None}
     right = [f for f in facts if (v := truth.get(frozenset(f.cell.items()))) is None or f.lower <= v <= f.upper]  # type: ignore[operator]
     found = audit(release, attackers=[Attacker("reader of the last figures", knows=tuple(right))])
     assert {cell.verdict for cell in found.cells} == {"safe"}
+
+
+def test_what_the_last_figures_left_of_hidden_ones_is_known_too(tmp_path: Path) -> None:
+    """What a policy left last time that asked for narrow intervals is no wider now, but for the growth."""
+    sizes = {"na": [1000], "nb": [5] * 4, "nc": [250] * 8, "sa": [300] * 5, "sb": [5] * 5, "sc": [250] * 10}
+    rows = [(cell, part) for cell, parts in sizes.items() for part in parts]
+    lines = [f"{i},{cell[0]},{cell[1]},{part}" for i, (cell, part) in enumerate(rows)]
+    (tmp_path / "firms.csv").write_text("\n".join(["id,region,size,turnover", *lines]) + "\n")
+
+    def listed(cell: dict[str, str]) -> str:
+        return ", ".join(f"{name} = '{code}'" for name, code in cell.items())
+
+    rules = '[rules]\nthreshold = 3\np_percent = "none"\ndominance = "none"\nsafety_range = {}\n'
+    tables = '[records]\nfiles = "firms.csv"\ncontributor = "id"\n' + table("A", ["region", "size"], "turnover")
+
+    def run_with(number: int, range_: int, more: str = "") -> ProgrammeOutcome:
+        (tmp_path / "own.toml").write_text(f'extends = "business"\n{rules.format(range_)}')
+        text = f'policy = "own.toml"\n[output]\nfolder = "out{number}"\n{more}{tables}'
+        return run_plan(plan_of(text, folder=tmp_path), RunOptions(seed=2**127 + 1))
+
+    opened = [{"size": "c"}, *({"region": region, "size": "c"} for region in "ns"), {"region": "n"}, {"size": "a"}]
+    frozen = "".join(f"[[frozen]]\nstate = 'open'\ncell = {{ {listed(cell)} }}\n" for cell in opened)
+    last = run_with(1, 1, frozen)
+    assert last.clusters[0].release is not None
+    key = frozenset({("region", "n"), ("size", "a")})
+    least, most = Before.of(last.clusters[0].release).left()[key]
+    assert least <= 1000 <= most < 1100
+    found = run_with(2, 30, '[previous]\nfolder = "out1"\ngrowth = 0.5\n')
+    told = f"region=n, size=a between {np.ceil(least * 0.995):,.0f} and {np.floor(most * 1.005):,.0f}"
+    assert any("more closely than protection levels allow" in note and told in note for note in found.clusters[0].notes)
 
 
 @pytest.mark.parametrize("decimals", [0, 1])

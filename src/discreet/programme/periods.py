@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from discreet.auditing.audit import audit
 from discreet.core.clock import Clock
 from discreet.core.errors import DataError, DiscreetError, InfeasibleError, RequestError
 from discreet.core.json_types import JsonObject
@@ -30,6 +31,7 @@ from discreet.protect.suppression.primary import Wish
 from discreet.protect.suppression.suppression import tabulations
 from discreet.table.attacker import Attacker, Fact
 from discreet.table.release import Release
+from discreet.table.space import WHOLE
 from discreet.table.tabulation import Tabulation
 
 Key: TypeAlias = frozenset[tuple[str, str]]
@@ -51,26 +53,47 @@ class Before:
     """What was published of a cluster before: every cell with its figure, None where it was hidden."""
 
     figures: Mapping[Key, float | None]
+    release: Release | None = None
+
+    def left(self, seconds: float | None = None) -> dict[Key, tuple[float, float]]:
+        """Return between which values every figure was that was hidden: what the figures printed beside it leave."""
+        if self.release is None or not any(part.hidden.any() for part in self.release.parts()):
+            return {}
+        found = audit(self.release, insiders="none", proofs=0, time_limit=seconds)
+        totals = _totals(self.release)
+        return {_key(one.cell, totals): (one.lower, one.upper) for one in found.cells}
 
     @classmethod
     def of(cls, release: Release) -> Before:
         """Collect the figures of a release."""
         found: dict[Key, float | None] = {}
         for part in release.parts():
-            totals = {
-                name: {part.total, *(tree.total for tree in part.hierarchies.get(name, ()))} for name in part.names
-            }
+            totals = _totals(Release.of(part))
             labels = [part.labels[name] for name in part.names]
             hidden, scale = part.hidden.tolist(), 10**part.decimals
             for row, codes in enumerate(part.codes.tolist()):
                 label = zip(part.names, (labels[k][code] for k, code in enumerate(codes)), strict=True)
-                key = frozenset((name, code) for name, code in label if code not in totals[name])
+                key = _key(dict(label), totals)
                 found[key] = None if hidden[row] else int(part.values[row]) / scale
-        return cls(found)
+        return cls(found, release)
 
     def is_open(self, key: Key) -> bool | None:
         """Say whether a cell was open; None if it was not there."""
         return None if key not in self.figures else self.figures[key] is not None
+
+
+def _totals(release: Release) -> dict[str, set[str]]:
+    """Return the codes of totals of every dimension."""
+    found: dict[str, set[str]] = {}
+    for part in release.parts():
+        for name in part.names:
+            trees = part.hierarchies.get(name, ())
+            found.setdefault(name, {WHOLE}).update([part.total, *(tree.total for tree in trees)])
+    return found
+
+
+def _key(cell: Mapping[str, str], totals: Mapping[str, set[str]]) -> Key:
+    return frozenset((name, code) for name, code in cell.items() if code not in totals[name])
 
 
 def outcomes_in(folder: Path) -> dict[str, ClusterOutcome]:
@@ -112,7 +135,7 @@ class Steady:
         """
         clock = Clock.within(seconds)
         free = self._plain()
-        attackers, notes = self._readers()
+        attackers, notes = self._readers(clock)
         kept, method = None, free
         hold = self.said is not None and self.said.hold and not self.said.revision
         for held in [True, False] if hold else [False]:
@@ -211,26 +234,26 @@ class Steady:
             found |= {keys[i] for i in judged.cells.tolist()}
         return found
 
-    def _readers(self) -> tuple[tuple[Attacker, ...], tuple[str, ...]]:
+    def _readers(self, clock: Clock) -> tuple[tuple[Attacker, ...], tuple[str, ...]]:
         """Return the reader who knows what was printed last time and how far it can have changed."""
         if self.said is None or self.said.growth is None or self.before is None:
             return (), ()
         growth, facts, beyond = self.said.growth, [], 0
+        ranges = {key: (last, last) for key, last in self.before.figures.items() if last is not None and last > 0}
+        ranges |= self.before.left(clock.left)
         for key, value in self._labelled():
-            last = self.before.figures.get(key)
-            if last is None or last <= 0:
+            if key not in ranges:
                 continue
-            fact = Fact.within(dict(key), last, growth)
-            assert fact.lower is not None
-            assert fact.upper is not None
-            if fact.lower <= value <= fact.upper:
-                facts.append(fact)
+            least, most = ranges[key]
+            low, high = least - abs(least) * growth / 100, most + abs(most) * growth / 100
+            if low <= value <= high:
+                facts.append(Fact(dict(key), low, high if np.isfinite(high) else None))
             else:
                 beyond += 1
         note = (
             "Also safe against a reader who knows what was printed last time and that it changed by at most "
-            f"{growth:g}%, as far as that alone leaves cells open. What follows of figures that were hidden then is "
-            "not put together with that."
+            f"{growth:g}%, as far as that alone leaves cells open. Of a figure that was hidden then, that reader knows "
+            "between which values it was."
         )
         if beyond:
             note += f" {many(beyond, 'figure')} changed by more, which that reader does not expect."
