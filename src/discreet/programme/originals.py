@@ -205,6 +205,13 @@ class RecordsOfPlan:
             key_range=(self._has_keys and self.said.key_range) or KEYS,
         )
 
+    def overlaps(self, pair: tuple[str, str]) -> Tabulation:
+        """Return how many records are where two dimensions cross."""
+        spec = TableSpec(
+            tuple(self._dimension(name) for name in pair), margins=(pair,), missing=self.said.missing, together=True
+        )
+        return tabulate(self.source, spec, engine=self.said.engine)
+
     @property
     def _has_keys(self) -> bool:
         return self.said.key is not None or self.said.secret is not None

@@ -181,6 +181,7 @@ class Programme(PlanPart):
     """A plan: records, dimensions, tables, policy and outputs of a programme of publications.
 
     Changes from releases of other times, and corrections, must be made by at least ``fewest`` people or firms.
+    ``territories`` are pairs of dimensions that divide one territory, such as municipalities and grid cells.
     ``time_limit`` is for a whole run, in seconds: what is not finished by then is withheld.
 
     >>> plan = Programme(records={"files": "firms.csv"}, tables=[{"name": "T1", "by": ["region"]}])
@@ -201,6 +202,7 @@ class Programme(PlanPart):
     records: RecordsPart | None = None
     dimensions: Mapping[str, DimensionPart] = Field(default_factory=dict)
     equations: Names = ()
+    territories: tuple[tuple[Name, Name], ...] = ()
     tables: Annotated[tuple[TablePart, ...], Field(min_length=1)]
     output: OutputPart = OutputPart()
     previous: PreviousPart | None = None
@@ -334,7 +336,24 @@ class Programme(PlanPart):
                 require(said.labels, shown, "labels are given, but there is no dimension")
         except DiscreetError as error:
             yield ("output", "presentation"), str(error)
+        yield from self._faults_of_territories()
         yield from self._faults_of_protection()
+
+    def _faults_of_territories(self) -> Iterator[Fault]:
+        """Yield divisions of a territory that no table shows."""
+        if self.territories and any(table.file is not None for table in self.tables):
+            yield ("territories",), "which zones overlap is in records, and the tables are files; tabulate the records"
+            return
+        shown = {self.dimension(name)[0] for table in self.tables for name in table.by}
+        for number, pair in enumerate(self.territories):
+            for name in pair:
+                if name not in shown:
+                    yield (
+                        ("territories", str(number)),
+                        f"no table has the dimension {name!r}; {nearest(name, sorted(shown))}",
+                    )
+            if pair[0] == pair[1]:
+                yield ("territories", str(number)), f"{pair[0]!r} is one division; name two"
 
     def _faults_of_tables(self) -> Iterator[Fault]:
         seen: dict[str, int] = {}

@@ -48,7 +48,9 @@ from discreet.programme.originals import ClusterCells, RecordsOfPlan
 from discreet.programme.outcome import ProgrammeOutcome, refuse_overwriting, table_files
 from discreet.programme.periods import Before, Steady, outcomes_in, plan_in, refuse_unkept
 from discreet.programme.plan_model import Programme
+from discreet.programme.territories import maps_of, remedy
 from discreet.protect.base import Original
+from discreet.table.release import Release
 
 COUNTED = ("", "count")
 """The variable of a cluster of numbers."""
@@ -110,8 +112,9 @@ def run_plan(plan: Programme, options: RunOptions | None = None) -> ProgrammeOut
         ]
         tasks = _steady(plan, policy, tasks)
         outcomes, fresh = _worked(tasks, kept, how)
-    pairs = _compared(plan, policy, [one for one in cells if isinstance(one, ClusterCells)], how)
-    joint = with_means(plan, _beside_the_ledger(plan, policy, outcomes, how, clock, pairs))
+    tabulated = [one for one in cells if isinstance(one, ClusterCells)]
+    beside = _Beside(_compared(plan, policy, tabulated, how), maps_of(plan, tabulated))
+    joint = with_means(plan, _beside_the_ledger(plan, policy, outcomes, how, clock, beside))
     if how.before_writing is not None:
         how.before_writing()
     found = ProgrammeOutcome(plan, policy, tuple(joint), folder, inputs, fresh)
@@ -191,6 +194,14 @@ def _read(file: Path, task: Task) -> ClusterOutcome | None:
     return found if found.sha256 == task.anew().sha256 else None
 
 
+@dataclass(frozen=True)
+class _Beside:
+    """What clusters are checked with, by name: the cells that a revision corrects, and maps of their territories."""
+
+    pairs: Mapping[str, tuple[list[Original], list[Original]]]
+    maps: Mapping[str, Sequence[Release]]
+
+
 def _compared(
     plan: Programme, policy: Policy, cells: Sequence[ClusterCells], how: RunOptions
 ) -> dict[str, tuple[list[Original], list[Original]]]:
@@ -208,7 +219,7 @@ def _beside_the_ledger(
     outcomes: Sequence[ClusterOutcome],
     how: RunOptions,
     clock: Clock,
-    pairs: Mapping[str, tuple[list[Original], list[Original]]],
+    beside: _Beside,
 ) -> list[ClusterOutcome]:
     """Check every cluster beside what was published before, and beside the clusters before it.
 
@@ -224,9 +235,8 @@ def _beside_the_ledger(
         for number, one in enumerate(outcomes):
             tell(how.progress, number, len(outcomes), "checking beside the ledger")
             with_it = [other for other in found if other.release is not None and _meet(plan, one, other)]
-            asked = one.release is not None and (listed or with_it)
-            pair = pairs.get(one.name)
-            found.append(_checked(plan, policy, one, with_it, ledger, effort, pair) if asked else one)
+            asked = one.release is not None and (listed or with_it or beside.maps.get(one.name))
+            found.append(_checked(plan, policy, one, with_it, ledger, effort, beside) if asked else one)
     return found
 
 
@@ -244,7 +254,7 @@ def _checked(
     with_it: Sequence[ClusterOutcome],
     ledger: Ledger,
     effort: Effort,
-    pair: tuple[list[Original], list[Original]] | None,
+    beside: _Beside,
 ) -> ClusterOutcome:
     assert one.release is not None
     about = entry_of(plan, one)
@@ -260,8 +270,10 @@ def _checked(
     # Columns of the same records are not the same, whatever their categories; those of different files may be.
     apart = [] if plan.records is None else list(combinations(sorted(names), 2))
     # The release that this one corrects, and this one, with what they were made from.
-    titles = (*about["revises"], about["title"])
+    titles, pair = (*about["revises"], about["title"]), beside.pairs.get(one.name)
     originals = dict(zip(titles, pair, strict=True)) if pair is not None and len(titles) == 2 else None
+    tags = _tags(about)
+    maps = [Announced(shown, shown.parts()[0].name, tags) for shown in beside.maps.get(one.name, ())]
     try:
         seen = ledger.check(
             one.release,
@@ -271,12 +283,14 @@ def _checked(
             fewest=plan.fewest,
             apart=apart,
             originals=originals,
-            together=[_announced(plan, other) for other in with_it if _listed(plan, other, ledger) is None],
+            together=[*(_announced(plan, other) for other in with_it if _listed(plan, other, ledger) is None), *maps],
             **effort.searching(),
         )
     except ContradictingReleases as error:
         raise DataError(plan.told([(("ledger",), f"{error.told}; {DIFFERENT}")])) from None
-    told = " ".join([f"beside the {'ledger' if there else 'other tables'}: {seen.sentence}", *seen.arithmetic(1)])
+    what = "ledger" if there else "other tables"
+    told = " ".join([f"beside the {what}{' and the map' if maps else ''}: {seen.sentence}", *seen.arithmetic(1)])
+    told += f". {remedy(plan)}" if maps and seen.verdict != "safe" else ""
     checks = (*one.checks, (seen.verdict == "safe", told))
     if seen.verdict == "safe":
         return replace(one, checks=checks)
@@ -298,8 +312,11 @@ def _announced(plan: Programme, one: ClusterOutcome) -> Announced:
     """Return a cluster as what is published together with another one."""
     assert one.release is not None
     about = entry_of(plan, one)
-    tags: Tags = {"population": about["population"], "period": about["period"], "variable": about["variable"]}
-    return Announced(one.release, about["title"], tags)
+    return Announced(one.release, about["title"], _tags(about))
+
+
+def _tags(about: Described) -> Tags:
+    return {"population": about["population"], "period": about["period"], "variable": about["variable"]}
 
 
 class Described(TypedDict):
