@@ -43,7 +43,7 @@ def test_a_difference_of_two_divisions_is_found_and_mended(tmp_path: Path) -> No
     told = found.clusters[0].sentence
     assert "area=N, grid=a2 = [area=N in" in told
     assert "52 − 50 = 2" in told
-    assert "discreet geography --by area,grid --coarsen" in told
+    assert "discreet geography RECORDS --by area,grid --coarsen grid" in told
     assert not (tmp_path / "published" / "areas.csv").exists()
     # Blocks of the grid are coarse enough.
     coarse = MAP.replace("grid", "block")

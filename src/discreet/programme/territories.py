@@ -32,8 +32,8 @@ def maps_of(plan: Programme, cells: Sequence[ClusterCells]) -> dict[str, list[Re
 
 def remedy(plan: Programme) -> str:
     """Say how zones are merged."""
-    both = " or ".join(",".join(pair) for pair in plan.territories)
-    return f"Readers know the map: find coarser zones (discreet geography --by {both} --coarsen), and publish these"
+    asked = " or ".join(f"--by {one},{other} --coarsen {other}" for one, other in plan.territories)
+    return f"Readers know the map: find coarser zones (discreet geography RECORDS {asked}), and publish these"
 
 
 def _empty_overlaps(plan: Programme, pair: tuple[str, str]) -> Release:
