@@ -490,6 +490,8 @@ def test_a_folder_of_tables_is_run_as_it_is(tmp_path: Path) -> None:
     folder.mkdir()
     (folder / "sex.csv").write_text("area,sex,count\nn,m,12\nn,f,30\ns,m,25\ns,f,14\n")
     (folder / "age.csv").write_text("area,age,count\nn,y,20\nn,o,22\ns,y,19\ns,o,20\n")
+    checked = run("plan", "check", folder)
+    assert (checked.code, "2 tables, 2 to protect in 1 cluster." in checked.out) == (0, True)
     done = run("plan", "run", folder, "-o", tmp_path / "out", "--json")
     found = json.loads(done.out)
     assert {one["table"] for one in found["tables"]} == {"age", "sex"}

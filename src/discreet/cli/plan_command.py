@@ -24,7 +24,7 @@ plan = group(
     "not be released, and 2 if plan or records are refused.",
 )
 
-File = Annotated[Path | None, argument("The plan: a .toml file.", "PLAN")]
+File = Annotated[Path | None, argument("The plan: a .toml file, or a folder of finished tables.", "PLAN")]
 
 
 @command
@@ -85,16 +85,16 @@ def check(
 
     Examples:
         discreet plan check plan.toml  # clusters, shared cells, tables that need no protection of their own
+        discreet plan check tables  # a folder of finished tables
         discreet plan check --example religion  # the plan that is drafted from a bundled table
     """
     from discreet.programme.explanation import explain_plan
-    from discreet.programme.plan_reader import read_plan
 
     bundled.one_of(file, example, "a plan")
     show.check_output(output, file, endings=(".json", ".txt"))
     with bundled.plan_file(example) if example else nullcontext(file) as named:
         assert named is not None
-        found = explain_plan(read_plan(named))
+        found = explain_plan(_opened(named))
 
     def face(console: show.Console) -> None:
         header, rows, sentence, left = found.face(0)
@@ -109,7 +109,7 @@ def check(
 @command
 def run(
     *,
-    file: Annotated[Path | None, argument("The plan: a .toml file, or a folder of finished tables.", "PLAN")] = None,
+    file: File = None,
     example: options.ExampleRecords = None,
     previous: Annotated[
         Path | None, option("The last run; its pattern is kept where that is safe.", metavar="FOLDER")
@@ -190,7 +190,7 @@ def run(
         raise typer.Exit(1)
 
 
-def _opened(file: Path, previous: Path | None) -> Programme:
+def _opened(file: Path, previous: Path | None = None) -> Programme:
     """Read a plan, or draft that of a folder; a last run that is named here comes before that of the plan."""
     from discreet.programme.drafting import draft
     from discreet.programme.plan_model import PreviousPart
