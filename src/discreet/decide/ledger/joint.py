@@ -102,8 +102,10 @@ def of_unrelated(
         if name not in names:
             texts.append(
                 f"how the populations of {titles} lie in the one checked is not stated, so their differences "
-                "could not be checked; write each behind the one that it is inside (--population 'a > b'), or say that "
-                "they share nobody (--population 'a > b | c')"
+                "could not be checked; write each behind the one that it is inside (--population 'a > b'), say that "
+                "they share nobody (--population 'a > b | c'), or, if they overlap as women and 16+ do, give the one "
+                "checked a column in place of a population: sex, which is women in all its rows, with a hierarchy that "
+                "has the others too (--hierarchy sex=FILE, --absent unpublished)"
             )
         else:
             texts.append(
