@@ -599,3 +599,16 @@ def test_a_misspelt_argument_is_suggested() -> None:
     misspelt: dict[str, Any] = {"polcy": "census"}
     with pytest.raises(dc.RequestError, match="there is no argument 'polcy'; did you mean 'policy'"):
         dc.assess(dc.datasets.religion(), **misspelt)
+
+
+@pytest.mark.parametrize("profile", ["default", "census", "health", "safe-output", "business"])
+def test_weighted_counts_end_in_something_that_can_be_released(tmp_path: Path, profile: str) -> None:
+    """What counts are rounded by does not go with weights; weighted counts are hidden, as amounts are."""
+    rng = np.random.default_rng(3)
+    areas, jobs = rng.choice(list("nnnnsssswwweb"), 90), rng.choice(list("aaaaaaabbbc"), 90)
+    rows = [f"{i},{a},{b},{rng.choice(['3.7', '8.5', '20'])}" for i, (a, b) in enumerate(zip(areas, jobs, strict=True))]
+    (tmp_path / "q.csv").write_text("\n".join(["person,area,job,w", *rows, ""]))
+    found = dc.assess(tmp_path / "q.csv", profile, by=["area", "job"], weight="w", contributor="person")
+    assert found.verdict == "protect"
+    assert found.release is not None
+    assert dc.audit(found.release).verdict == "safe"
