@@ -59,6 +59,18 @@ def test_safe_says_what_enumerating_multiples_says(seed: int) -> None:
     assert (found.verdict == "safe") == (not exact)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_widths_and_risks_are_those_that_enumerating_multiples_leaves(seed: int) -> None:
+    step = (10, 25, 1000)[seed % 3]
+    amounts, hidden = table(seed, step)
+    left = possible(amounts, hidden, step)
+    for limits, enough in (
+        (dc.Limits(width=2 * step), min(max(values) - min(values) for values in left) >= 2),
+        (dc.Limits(dr=0.7), min(len(values) for values in left) >= 3),
+    ):
+        assert (dc.audit(published(amounts, hidden), limits=limits).verdict == "safe") == enough
+
+
 def test_a_simple_random_sample_is_known_by_its_weight() -> None:
     amounts = np.array([[10, 10, 90, 110], [10, 10, 80, 100], [20, 20, 170, 210]])
     cells = [[None, None, None, 110], [None, None, None, 100], [None, None, 170, 210]]
