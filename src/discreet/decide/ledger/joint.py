@@ -89,6 +89,9 @@ def findings_of(
         found = LedgerFinding(one.cell, one.name, one.lower, one.upper, left, cause, one.reason, releases, terms, text)
         findings.append(replace(found, units=one.units, sensitive=one.sensitive))
     unjudged = (*work.unjudged(), *_of_amounts(sums), *(tables.drawn_again() if same else ()))
+    stepped, told = tables.in_steps()
+    if told and not (earlier and new and stepped <= JoinedTables(earlier, settings).in_steps()[0]):
+        unjudged = (*unjudged, told)
     return Joint(tuple(sorted(findings, key=_order)), tables.unfinished(), unjudged, work.more_zeros)
 
 
