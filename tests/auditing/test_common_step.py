@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,8 +11,10 @@ import pytest
 import discreet as dc
 from discreet.auditing.common_step import common_step
 from discreet.core.errors import DiscreetError
+from discreet.decide.ledger import Ledger
 from discreet.table.figures import Figures
 from discreet.table.kinds import Kind
+from discreet.table.release import Release
 
 ROWS, COLUMNS = ["a", "b", "c", "Total"], ["x", "y", "z", "Total"]
 
@@ -57,6 +60,33 @@ def test_safe_says_what_enumerating_multiples_says(seed: int) -> None:
     found = dc.audit(published(amounts, hidden))
     exact = any(len(values) == 1 for values in possible(amounts, hidden, step))
     assert (found.verdict == "safe") == (not exact)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_widths_and_risks_are_those_that_enumerating_multiples_leaves(seed: int) -> None:
+    step = (10, 25, 1000)[seed % 3]
+    amounts, hidden = table(seed, step)
+    left = possible(amounts, hidden, step)
+    for limits, enough in (
+        (dc.Limits(width=2 * step), min(max(values) - min(values) for values in left) >= 2),
+        (dc.Limits(dr=0.7), min(len(values) for values in left) >= 3),
+    ):
+        assert (dc.audit(published(amounts, hidden), limits=limits).verdict == "safe") == enough
+
+
+def test_a_ledger_asks_what_an_audit_asks(tmp_path: Path) -> None:
+    verdicts = []
+    for seed in (0, 3, 14, 20):
+        amounts, hidden = table(seed, 10)
+        release = Release.of(published(amounts, hidden))
+        ledger = Ledger(tmp_path / f"{seed}.sqlite")
+        alone = ledger.check(release, title="Alone", variable="turnover")
+        assert alone.verdict == dc.audit(release).verdict
+        verdicts.append(alone.verdict)
+        # What could be worked out before does not count against a release that adds nothing.
+        ledger.add(release, title="First", variable="turnover")
+        assert ledger.check(release, title="Again", variable="turnover").verdict == "safe"
+    assert verdicts == ["unsafe", "safe", "safe", "incomplete"]
 
 
 def test_a_simple_random_sample_is_known_by_its_weight() -> None:

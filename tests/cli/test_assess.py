@@ -258,3 +258,15 @@ def test_marks_of_a_release_are_said(folder: Path) -> None:
     marked = run("assess", "t.csv", "--released", "r.csv", "--mark", "c=..", "--mark", "s=..", "--json")
     expected = dc.assess("t.csv", protection=dc.read_release("r.csv", marks=("c=..", "s=..")))
     assert json.loads(marked.out)["verdict"] == expected.verdict == "withhold"
+
+
+def test_a_mark_that_is_not_true_of_the_original_is_refused(tmp_path: Path) -> None:
+    """A 1 behind a mark that means 3 to 9 would be judged by an interval that it is not in, and released."""
+    (tmp_path / "true.csv").write_text("a,count\nn,1\ns,2\nw,30\ne,40\nq,50\n")
+    (tmp_path / "shown.csv").write_text("a,count\nn,c\ns,c\nw,30\ne,40\nq,50\n")
+    (tmp_path / "own.toml").write_text("[rules]\nthreshold = 3\n")
+    asked = ("assess", tmp_path / "true.csv", "--released", tmp_path / "shown.csv", "--policy", tmp_path / "own.toml")
+    assert (
+        "cell a=n is published as a figure that its original value does not fit" in run(*asked, "--mark", "c=3..9").err
+    )
+    assert run(*asked, "--mark", "c=1..2").out.startswith("RELEASE")

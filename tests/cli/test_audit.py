@@ -300,3 +300,12 @@ def test_a_crossing_with_a_dimension_that_no_table_shows(tmp_path: Path) -> None
     ]
     assert "list its categories" in refused(run("audit", path, "--about", "activity,owner"))
     assert "has no category 'x'" in refused(run("audit", path, "--about", "size=s+x,owner=a+b"))
+
+
+def test_what_only_levels_ask_for_is_named_in_words_of_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,count\nn,1\ns,20\nw,9\ne,8\n")
+    given = ("--original", tmp_path / "t.csv", "--rule", "threshold=3")
+    run("protect", "suppress", tmp_path / "t.csv", "--rule", "threshold=3", "-o", tmp_path / "r.csv")
+    said = run("audit", tmp_path / "r.csv", "--verdict-only")
+    assert (said.code, "--original and --rule" in said.err) == (2, True)
+    assert run("audit", tmp_path / "r.csv", "--verdict-only", *given).out.startswith("safe")

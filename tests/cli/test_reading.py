@@ -195,6 +195,18 @@ def test_a_hidden_count_beside_its_percentage_is_not_called_safe(tmp_path: Path)
     assert (left_out.code, "not judged: pct" in " ".join(left_out.out.split())) == (1, True)
 
 
+def test_a_statistic_beside_true_counts_is_left_out_as_the_refusal_says(tmp_path: Path) -> None:
+    """An original has no statistics to define: what assess, risk and the like name is an option they have."""
+    file, out = tmp_path / "t.csv", tmp_path / "out.csv"
+    file.write_text("age,count,percent\nyoung,10,33.3\nold,20,66.7\n")
+    for command in (["assess"], ["risk"], ["protect", "suppress", "--rule", "threshold=12", "-o", out]):
+        said = run(*command, file).err
+        assert "--dimensions age)" in said
+        assert "--statistic" not in said
+        assert run(*command, file, "--dimensions", "age").code == 0
+    assert "--statistic 'percent=percentage, over=age'" in run("audit", file).err
+
+
 def test_the_true_figures_beside_hidden_ones_are_not_left_out_in_silence(tmp_path: Path) -> None:
     file = written(tmp_path, "area,code,count,true\nn,1,x,2\ns,2,x,3\nw,3,10,10\nv,4,0,0\nTotal,5,15,15\n")
     found = dc.audit(dc.read_release(file, dimensions=["area"]))

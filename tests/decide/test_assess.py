@@ -599,3 +599,51 @@ def test_a_misspelt_argument_is_suggested() -> None:
     misspelt: dict[str, Any] = {"polcy": "census"}
     with pytest.raises(dc.RequestError, match="there is no argument 'polcy'; did you mean 'policy'"):
         dc.assess(dc.datasets.religion(), **misspelt)
+
+
+@pytest.mark.parametrize("profile", ["default", "census", "health", "safe-output", "business"])
+def test_weighted_counts_end_in_something_that_can_be_released(tmp_path: Path, profile: str) -> None:
+    """What counts are rounded by does not go with weights; weighted counts are hidden, as amounts are."""
+    rng = np.random.default_rng(3)
+    areas, jobs = rng.choice(list("nnnnsssswwweb"), 90), rng.choice(list("aaaaaaabbbc"), 90)
+    rows = [f"{i},{a},{b},{rng.choice(['3.7', '8.5', '20'])}" for i, (a, b) in enumerate(zip(areas, jobs, strict=True))]
+    (tmp_path / "q.csv").write_text("\n".join(["person,area,job,w", *rows, ""]))
+    found = dc.assess(tmp_path / "q.csv", profile, by=["area", "job"], weight="w", contributor="person")
+    assert found.verdict == "protect"
+    assert found.release is not None
+    assert dc.audit(found.release).verdict == "safe"
+
+
+def test_one_weight_for_everybody_is_named_with_the_way_that_works(tmp_path: Path) -> None:
+    """Few multiples of the one weight fit, often one: more time would not help, units of it do."""
+    counts = {
+        "ah": 1,
+        "as": 8,
+        "aw": 15,
+        "bh": 4,
+        "bs": 7,
+        "bw": 15,
+        "eh": 3,
+        "es": 6,
+        "ew": 19,
+        "nh": 3,
+        "ns": 8,
+        "nw": 42,
+        "sh": 1,
+        "ss": 14,
+        "sw": 17,
+        "wh": 1,
+        "ws": 10,
+        "ww": 26,
+    }
+    cells = [cell for cell, count in counts.items() for _ in range(count)]
+    for name, weight in (("weighted", "12.5"), ("units", "1")):
+        rows = [f"{i},{cell[0]},{cell[1]},{weight}" for i, cell in enumerate(cells)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(["person,area,job,w", *rows, ""]))
+    asked: dict[str, Any] = {"by": ["area", "job"], "weight": "w", "contributor": "person"}
+    found = dc.assess(tmp_path / "weighted.csv", protection="suppress", **asked)
+    assert found.verdict == "withhold"
+    told = " ".join(found.reasons)
+    assert "give amounts or weights in units of 12.5, and multiply what is published" in told
+    assert "more time" not in told
+    assert dc.assess(tmp_path / "units.csv", **asked).verdict == "protect"

@@ -359,3 +359,36 @@ def test_parts_that_share_nobody_are_put_together(ledger: Ledger) -> None:
     ledger.add(shown([30, 75], areas), title="Grown men", population="all > men > 18+")
     both = ledger.check(shown([20, 60], areas), title="Grown women", population="all > women | men > 18+")
     assert both.verdict == "safe"
+
+
+def test_populations_that_overlap_are_checked_with_one_of_them_as_a_category(ledger: Ledger) -> None:
+    """Women are neither inside 16+ nor apart from it; a column says who they are, and the check stays on."""
+    areas = {"area": ["n", "s"]}
+    ledger.add(shown([392, 526], areas), title="Grown", population="all > 16+")
+    unsaid = ledger.check(shown([388, 400], areas), title="Women", population="all > women")
+    assert unsaid.verdict == "incomplete"
+    assert "give the one checked a column in place of a population" in unsaid.sentence
+    sexes = {"sex": (Hierarchy.from_parents([("women", None), ("men", None)]),)}
+
+    def women(*counts: int) -> Release:
+        labels = {**areas, "sex": ["women"]}
+        return shown([[n] for n in counts], labels, hierarchies=sexes, absent="unpublished")
+
+    assert ledger.check(women(388, 400), title="Women", population="all").verdict == "safe"
+    ledger.add(women(388, 400), title="Women", population="all")
+    grown = ledger.check(women(386, 399), title="Grown women", population="all > 16+")
+    assert {(f.name, f.lower) for f in grown.new} >= {
+        ("area=n, population=others, sex=women", 2),
+        ("area=s, population=others, sex=women", 1),
+    }
+
+
+def test_bands_that_overlap_are_not_said_to_share_nobody(ledger: Ledger) -> None:
+    areas = {"area": ["n", "s"]}
+    ledger.add(shown([392, 526], areas), title="Wide", population="all > 16+")
+    adults = shown([388, 505], areas)
+    result = ledger.check(adults, title="Adults", population="18+")
+    assert result.verdict == "incomplete"
+    assert "--population 'all > 16+ > 18+'" in result.sentence
+    assert "share nobody" not in result.sentence
+    assert ledger.check(adults, title="Adults", population="all > 16+ > 18+").verdict == "unsafe"

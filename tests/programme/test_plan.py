@@ -161,6 +161,15 @@ def test_a_finished_table_is_not_drafted_as_records(tmp_path: Path) -> None:
     assert table.file is not None
 
 
+def test_a_column_called_person_says_whose_records_are(tmp_path: Path) -> None:
+    """Numbers 1, 2, 3 … in it are no amounts to add up."""
+    rows = [f"{n},{'nsw'[n % 3]},{'ab'[n % 2]}" for n in range(60)]
+    (tmp_path / "people.csv").write_text("\n".join(["person,area,sex", *rows]))
+    plan = plan_of(draft(tmp_path / "people.csv"), folder=tmp_path)
+    assert [(table.by, table.value) for table in plan.tables] == [(("area", "sex"), None)]
+    assert tomllib.loads(draft(tmp_path / "people.csv"))["records"]["contributor"] == "person"
+
+
 def test_a_plan_that_is_another_file_is_drafted_first(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("sex,count\nm,3\nf,5\n")
     with pytest.raises(RequestError, match=r"a\.csv is not TOML: .*draft a plan from other files"):

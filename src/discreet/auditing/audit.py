@@ -403,8 +403,9 @@ def _with_levels(judge: Judge) -> BoolArray:
     asked = np.isfinite(reach.low)
     if reach.sensitive is None and judge.limits.levels is None and not asked.any():
         raise RequestError(
-            "verdict_only judges protection levels, and none are given; give the rules' findings (sensitivity=) or "
-            "a share of the original (original= and protection=)"
+            "only protection levels are judged so (verdict_only=, --verdict-only), and none are given; give the "
+            "original with the rules (original= and sensitivity=, --original and --rule), or with a share of it "
+            "(original= and protection=, --original and --protection)"
         )
     if reach.sensitive is not None:
         asked |= reach.sensitive

@@ -25,9 +25,10 @@ from discreet.table.kinds import EXACT, UNBOUNDED
 
 CHANCE = 1_000
 """Values are multiples of a step by design if chance makes them so less than once in so many tables."""
+STEPS = "all amounts shown are multiples of"
 IN_STEPS = (
-    "all amounts shown are multiples of {0}, and to a reader who takes the hidden ones for multiples too {1} is {2}; "
-    "give amounts or weights in units of {0}, and multiply what is published"
+    STEPS + " {0}, and to a reader who takes the hidden ones for multiples too {1} is {2}; give amounts or weights in "
+    "units of {0}, and multiply what is published"
 )
 
 
@@ -72,13 +73,17 @@ def knowledge_in(step: int, known: Sequence[Knowledge]) -> list[Knowledge]:
 
 
 def judge_in(step: int, judge: Judge) -> Judge:
-    """Return a judge of values that count steps, who asks only what is known exactly."""
+    """Return a judge of values that count steps, who asks for widths and risks, but not for levels.
+
+    An amount of one step could reach no level below it.
+    """
+    limits = judge.limits
     reach, asked = judge.reach, judge.limits.levels is not None
     secret = np.isfinite(reach.low) if reach.sensitive is None and asked else reach.sensitive
     return replace(
         judge,
         equations=equations_in(step, judge.equations),
-        limits=Limits(),
+        limits=Limits(width=None if limits.width is None else limits.width / step, dr=limits.dr),
         reach=replace(Reach.nothing(reach.low.size), sensitive=secret),
         law="interval",
         fitting=None,

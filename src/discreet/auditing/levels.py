@@ -14,6 +14,7 @@ from discreet.auditing.limits import Level, Reach
 from discreet.core.errors import DataError, RequestError
 from discreet.core.numerics import FloatArray, IntArray, whole_where_near
 from discreet.feasible.bounds import bounds
+from discreet.feasible.implied_statistics import without_implied
 from discreet.rules.sensitivity import Sensitivity
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
@@ -62,6 +63,11 @@ def reach_of(
         low, high, sliding = np.array([(*level, 0.0)[:3] for level in levels.values()], np.float64).T * scale
         _widen(reach, equations, at, low, high, sliding)
     return Reach(reach.low, reach.high, reach.sliding, sensitive, unseen)
+
+
+def refuse_unfit(release: Release, original: Table | Figures | Tabulation) -> None:
+    """Refuse a release with a figure that its original value does not fit."""
+    reach_of(equations_of(without_implied(release.parts())), None, original, None, None)
 
 
 def _widen(

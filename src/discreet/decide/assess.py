@@ -12,6 +12,7 @@ from typing import Unpack
 
 import numpy as np
 
+from discreet.auditing.levels import refuse_unfit
 from discreet.core.clock import Clock
 from discreet.core.effort import EACH, Effort, WorkOptions
 from discreet.core.errors import DiscreetError, LateError, RequestError
@@ -200,6 +201,8 @@ class _Run:
         verdict: Verdict
         remedy = ""
         if isinstance(protection, Release):
+            # A mark that says of a 1 that it is 3 to 9 would be judged by what is not so.
+            refuse_unfit(protection, case.subject.figures())
             judged = self._judge(case.subject.marked(protection, case.policy.zeros))
             verdict = "release" if judged.meets else "withhold"
         elif isinstance(protection, str) and protection in ("propose", "none"):

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from discreet.auditing.audit import TIED, UNJUDGED
+from discreet.auditing.common_step import STEPS
 from discreet.core.json_types import Json
 from discreet.core.numerics import BoolArray
 from discreet.core.text import at_most
@@ -171,8 +172,11 @@ def _rules(case: Case, evidence: Evidence) -> list[Check]:
     bad = known.count("unfinished")
     # What could not be judged of respondents is told with them; more time would not help.
     if bad and (evidence.inside is None or evidence.inside.judged):
-        why = "statistics beside them were not judged" if UNJUDGED in evidence.audit.note else "give more time"
+        note = evidence.audit.note
+        why = "statistics beside them were not judged" if UNJUDGED in note else "give more time"
         text = f"the audit could not finish {bad:,} sensitive {_cells(bad)}, so they are not called safe; {why}"
+        if STEPS in note:
+            text = f"{bad:,} sensitive {_cells(bad)} cannot be called safe: {note[note.index(STEPS) :]}"
         text = f"of {bad:,} sensitive {_cells(bad)}, {TIED}" if tied else text
         wrong = known.state == STATES.index("unfinished")
         checks.append(_counted("unfinished", text, wrong, evidence, "", f"{_many(bad)} not audited"))

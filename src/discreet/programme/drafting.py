@@ -16,6 +16,7 @@ from discreet.core.errors import DataError, RequestError, nearest, require
 from discreet.table.arrow_files import read_arrow
 from discreet.table.hierarchy import TOTAL
 from discreet.table.roles import FIGURES
+from discreet.tabulation.whose import OFTEN, like_whose
 
 TOTALS = ("_T", TOTAL, "TOTAL", "total", "T_T")
 """Codes that mean a total in templates, where nothing else is said."""
@@ -216,7 +217,7 @@ def _from_records(file: Path, columns: Mapping[str, Sequence[object]], place: st
     """Draft from records: every pair of dimensions, for every amount; for the number of records also all of them."""
     weights = [name for name in columns if "weight" in name.lower()]
     rest = {name: found for name, found in columns.items() if name not in weights}
-    whose = [name for name, found in rest.items() if _own(found) and (NAMED.search(name) or not _numeric(found))]
+    whose = _whose(rest)
     values = [name for name, found in rest.items() if name not in whose and _numeric(found)]
     counted = {name: len(set(found)) for name, found in rest.items() if name not in (*whose, *values)}
     dimensions = [name for name, many in counted.items() if 1 < many <= MOST]
@@ -247,6 +248,13 @@ def _from_records(file: Path, columns: Mapping[str, Sequence[object]], place: st
         for pair in pairs
     ]
     return "\n".join([*parts, *tables])
+
+
+def _whose(columns: Mapping[str, Sequence[object]]) -> list[str]:
+    """Return the columns that say whose each record is, those whose names say so first."""
+    named = [name for name in like_whose(columns, ()) if len(columns[name]) <= OFTEN * len(set(columns[name]))]
+    own = [name for name, found in columns.items() if _own(found) and (NAMED.search(name) or not _numeric(found))]
+    return list(dict.fromkeys([*named, *own]))
 
 
 def _all_crossed(names: Sequence[str], cells: int) -> str:

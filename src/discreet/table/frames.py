@@ -81,7 +81,9 @@ def frequencies_from_arrow(
     if arrow.num_rows == 0:
         raise DataError("there are no rows; a table needs at least one cell")
     given = None if count == FIGURES[0] else count
-    found = roles(arrow, figure=given, dimensions=dimensions, layout=layout, total=total, decimal=decimal)
+    found = roles(
+        arrow, figure=given, dimensions=dimensions, layout=layout, total=total, decimal=decimal, released=False
+    )
     possible = None
     if found.figure is None:
         columns, counts, where = unpivot(arrow, dimensions, where, partial(counts_from_arrow, decimal=decimal))

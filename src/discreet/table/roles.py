@@ -100,11 +100,13 @@ def roles(
     total: str | None = "Total",
     marks: Sequence[str] = MARKS,
     decimal: str | None = None,
+    released: bool = True,
 ) -> Roles:
     """Say what every column is, or refuse to guess.
 
     Without a name, the column of figures is one of :data:`FIGURES`. If dimensions are named, other columns are ignored.
-    If the decimal sign is stated, points and commas do not make a statistic of a column.
+    If the decimal sign is stated, points and commas do not make a statistic of a column. A table that is not
+    ``released`` holds no statistics that are published: where one stands beside its counts, it is left out.
 
     >>> roles(pa.table({"age": ["0-9", "10-19"], "count": [3, 4]}))
     Roles(figure='count', dimensions=('age',))
@@ -116,7 +118,7 @@ def roles(
     if (twice := repeated(names)) is not None:
         raise DataError(f"two columns are called {twice!r}; every column needs a name of its own")
     found = figure or figure_among(names)
-    aside = _Aside(arrow, names, total, marks)
+    aside = _Aside(arrow, names, total, marks, released)
     if layout == "wide" or (layout == "auto" and figure is None and aside.crossed(found)):
         if dimensions is None:
             aside.check_wide(stated=layout == "wide", signs=decimal is not None)
@@ -143,8 +145,10 @@ def roles(
 class _Aside:
     """The columns that may not be dimensions."""
 
-    def __init__(self, arrow: pa.Table, names: list[str], total: str | None, marks: Sequence[str]) -> None:
-        self.arrow, self.names = arrow, names
+    def __init__(
+        self, arrow: pa.Table, names: list[str], total: str | None, marks: Sequence[str], released: bool
+    ) -> None:
+        self.arrow, self.names, self.released = arrow, names, released
         self.beside = [*{*marks, *MARKS, *([] if total is None else [total])}]
 
     def crossed(self, figure: str | None) -> bool:
@@ -183,11 +187,15 @@ class _Aside:
         broken = [] if signs else [name for name in figures if _broken(self.arrow[name], self.beside)]
         odd = [name for name in figures if called_statistic(name)] or (broken if len(broken) < len(figures) else [])
         if odd:
+            said = (
+                "say which columns hold statistics (statistics=, --statistic 'pct=percentage, over=column, ending=%'), "
+                "leave it out of the file (what is left out is not judged)"
+                if self.released
+                else "leave it out of the file"
+            )
             raise RequestError(
                 f"column {odd[0]!r} looks like a statistic ({self._why(odd[0])}), not like a category that has counts; "
-                "say of a release which columns hold statistics (statistics=, --statistic 'pct=percentage, "
-                "over=column, ending=%'), leave it out of the file (what is left out is not judged), or say that every "
-                "column but the first is a category (layout='wide', --layout wide)"
+                f"{said}, or say that every column but the first is a category (layout='wide', --layout wide)"
                 + (
                     ""
                     if called_statistic(odd[0])
@@ -227,12 +235,13 @@ class _Aside:
         rest = [name for name in dimensions if name not in odd] or list(dimensions[:1])
         # What a column of this name may be, as an example of a definition.
         kind = next((one for one in ("median", "mean") if one in odd[-1].lower()), f"percentage, over={rest[0]}")
+        said = f"say what it is (statistics=, --statistic '{odd[-1]}={kind}'), or " if self.released else ""
+        left = "and it is not judged, which leaves a release incomplete" if self.released else "and it is left out"
         raise RequestError(
-            f"column {odd[-1]!r} looks like a statistic ({why}), not like a dimension; say what it is in a "
-            f"release (statistics=, --statistic '{odd[-1]}={kind}'), or name the columns that "
-            f"classify: without it (dimensions={rest}, --dimensions {','.join(rest)}), and it is not judged, which "
-            f"leaves a release incomplete, or with it (dimensions={list(dimensions)}, --dimensions "
-            f"{','.join(dimensions)}), and each of its values is a category"
+            f"column {odd[-1]!r} looks like a statistic ({why}), not like a dimension; {said}name the columns that "
+            f"classify: without it (dimensions={rest}, --dimensions {','.join(rest)}), {left}, or with it "
+            f"(dimensions={list(dimensions)}, --dimensions {','.join(dimensions)}), and each of its values is a "
+            "category"
         )
 
     def _refuse_labels(self, dimensions: Sequence[str]) -> None:

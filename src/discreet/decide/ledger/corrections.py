@@ -19,12 +19,11 @@ from typing import TypeAlias
 
 import numpy as np
 
-from discreet.auditing.levels import reach_of, true_values
+from discreet.auditing.levels import refuse_unfit, true_values
 from discreet.core.errors import DataError
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.decide.ledger.entry import PublishedTable
 from discreet.feasible.bounds import Bounds
-from discreet.feasible.implied_statistics import without_implied
 from discreet.table.equations import Equations, Layout, equations_of, lay_out
 from discreet.table.figures import Figures
 from discreet.table.grid import locate
@@ -50,10 +49,9 @@ class TruePair:
 
 def refuse_foreign(release: Release, title: str, originals: Originals) -> None:
     """Refuse originals that a release was not made from."""
-    published = equations_of(without_implied(release.parts()))
     try:
         for one in originals:
-            reach_of(published, None, one, None, None)
+            refuse_unfit(release, one)
     except DataError as error:
         raise DataError(f"the original of «{title}»: {error}") from None
 

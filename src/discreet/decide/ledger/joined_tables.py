@@ -9,7 +9,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from discreet.auditing.findings import Findings
+from discreet.auditing.common_step import common_step, judge_in, told_in_steps
+from discreet.auditing.findings import RANK, Findings
 from discreet.core.errors import DataError, DiscreetError, InfeasibleError, RequestError
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.text import listed, many
@@ -238,6 +239,23 @@ class JoinedTables:
             "likely readers of both draws find each; publish the figures that were drawn first, or give a policy with "
             "a limit on 1/H (--policy)"
         ]
+
+    def in_steps(self) -> tuple[set[frozenset[tuple[str, str]]], str]:
+        """Return what is known too well to readers who take hidden amounts for multiples of what all others are.
+
+        That is none, with no text, where amounts are in no step, or some hidden one is not.
+        """
+        step = common_step([sheet.figures for sheet in self.sheets]) if self.settings.amounts else 1
+        at = np.flatnonzero(self.protected & ~self.wrong)
+        if step == 1 or not at.size:
+            return set(), ""
+        judge = judge_in(step, self.judge)
+        try:
+            found = judge.judged(judge.bound(judge.equations, at), at).findings
+        except (DataError, InfeasibleError):
+            return set(), ""
+        known = {self.key(int(i)) for i in found.at[found.rank != RANK["safe"]]}
+        return known, told_in_steps(step, found, self.equations.decimals)
 
     def _drawn(self, sheet: PublishedTable) -> tuple[IntArray, IntArray]:
         """Return where a table shows figures that were drawn at random, and the figures."""

@@ -89,6 +89,9 @@ def findings_of(
         found = LedgerFinding(one.cell, one.name, one.lower, one.upper, left, cause, one.reason, releases, terms, text)
         findings.append(replace(found, units=one.units, sensitive=one.sensitive))
     unjudged = (*work.unjudged(), *_of_amounts(sums), *(tables.drawn_again() if same else ()))
+    stepped, told = tables.in_steps()
+    if told and not (earlier and new and stepped <= JoinedTables(earlier, settings).in_steps()[0]):
+        unjudged = (*unjudged, told)
     return Joint(tuple(sorted(findings, key=_order)), tables.unfinished(), unjudged, work.more_zeros)
 
 
@@ -102,8 +105,10 @@ def of_unrelated(
         if name not in names:
             texts.append(
                 f"how the populations of {titles} lie in the one checked is not stated, so their differences "
-                "could not be checked; write each behind the one that it is inside (--population 'a > b'), or say that "
-                "they share nobody (--population 'a > b | c')"
+                "could not be checked; write each behind the one that it is inside (--population 'a > b'), say that "
+                "they share nobody (--population 'a > b | c'), or, if they overlap as women and 16+ do, give the one "
+                "checked a column in place of a population: sex, which is women in all its rows, with a hierarchy that "
+                "has the others too (--hierarchy sex=FILE, --absent unpublished)"
             )
         else:
             texts.append(

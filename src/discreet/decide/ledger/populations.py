@@ -65,6 +65,16 @@ def apart(one: str, other: str) -> bool:
     return any(frozenset((a, b)) in said for a in mine for b in theirs)
 
 
+def overlap(one: str, other: str) -> bool:
+    """Say whether the names of two populations, or of some around them, are bands of numbers that overlap.
+
+    >>> overlap("residents > 16+", "18+"), overlap("0-15", "16+"), overlap("women", "16+")
+    (True, False, False)
+    """
+    mine, theirs = ([found for name in lineage(text) if (found := band(name))] for text in (one, other))
+    return any(a[0] <= b[1] and b[0] <= a[1] for a in mine for b in theirs)
+
+
 @lru_cache(maxsize=1 << 16)
 def family(population: str) -> str:
     """Return the family of a population: the outermost one around it, or that it is a band of numbers.

@@ -18,7 +18,7 @@ from discreet.decide.ledger.corrections import TruePair
 from discreet.decide.ledger.entry import Entry, PublishedTable, sheets_of
 from discreet.decide.ledger.joint import Joint, joint_findings
 from discreet.decide.ledger.numbers_and_amounts import meet, mixed_findings
-from discreet.decide.ledger.populations import APART, WITHIN, apart, family, lineage
+from discreet.decide.ledger.populations import APART, WITHIN, apart, family, lineage, overlap
 from discreet.decide.ledger.revision import alike, same_values
 from discreet.decide.ledger.screening import NewRelease, quiet
 from discreet.decide.ledger.settings import Settings
@@ -432,8 +432,13 @@ def _nested(earlier: Entry, entry: Entry, small: str, larger: bool) -> str:
         if larger
         else f"--population '{one} > {other}'"
     )
+    # Ages 16+ and 18+ do share people, whoever says otherwise.
+    separate = (
+        ""
+        if overlap(earlier.population, entry.population)
+        else f", or say that they share nobody (--population '{beside}')"
+    )
     return (
         f"«{earlier.title}» and «{entry.title}» are about populations that may lie inside each other, and then "
-        f"{small}; write one behind the other to have such differences checked ({behind}), or say that they "
-        f"share nobody (--population '{beside}')"
+        f"{small}; write one behind the other to have such differences checked ({behind}){separate}"
     )
