@@ -191,12 +191,11 @@ class Comparison(Recorded):
         rows = []
         for i in order:
             point = self.points[i]
-            dr = point.figure("worst_dr")
             rows.append(
                 [
                     point.point.title,
                     *point.texts("r2"),
-                    "∞" if dr is not None and np.isinf(dr) else figure(dr, 3),
+                    point.worst_dr,
                     figure(point.figure("determined"), 3),
                     *point.texts("utility"),
                     figure(point.figure("mean_absolute_error"), 2),
