@@ -82,7 +82,9 @@ COMMANDS: dict[str, Make] = {
     "compare": lambda file, folder: [
         "compare", file, "--method", "controlled-rounding:base=3", "--record", folder / "c.json"
     ],
-    "ledger add": lambda file, folder: ["ledger", "add", file, "--ledger", folder / "added.sqlite"],
+    "ledger add": lambda file, folder: [
+        "ledger", "add", file, "--ledger", folder / "added.sqlite", "--published-as", "exact"
+    ],
     "ledger check": lambda file, folder: ["ledger", "check", file, "--ledger", folder / "l.sqlite", "--period", "2024"],
     "inspect": lambda file, _: ["inspect", file],
     "inspect cells": lambda file, _: ["inspect", file, "--figures", "--json"],

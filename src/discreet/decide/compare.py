@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Unpack
 
-import numpy as np
-
 from discreet.core.effort import EACH, Effort, WorkOptions
 from discreet.core.errors import RequestError, with_arguments
 from discreet.core.files import remove_orphans, write_text

@@ -166,7 +166,7 @@ def _sheet(content: bytes, file: Path, named: str | None, header_row: int | None
     if not filled:
         raise DataError(f"{file} is empty; a table needs at least one cell")
     if len(filled) > 1:
-        titles = list(filled)
+        titles = sorted(filled, key=lambda title: -sum(len([*filter(cell_text, row)]) for row in filled[title]))
         raise DataError(
             f"{file} has {len(filled)} sheets with something in them ({', '.join(map(repr, titles[:5]))}); say which "
             f"one is meant (sheet={titles[0]!r}, --sheet {titles[0]!r})"
