@@ -21,8 +21,6 @@ from discreet.measures.risk_result import TERMS, Risk, Slices
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading, ReadingOptions
 from discreet.table import Table
-from discreet.table.coarsen import coarsened_table, recoding_of
-from discreet.table.guess import Pair, pair
 from discreet.table.release import Release
 
 
