@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from discreet.reading.original import open_original
 from discreet.reading.reading import Reading, ReadingOptions
 from discreet.table import Table
 from discreet.table.release import Release
+
+if TYPE_CHECKING:
+    from discreet.table.guess import Pair
 
 
 def check_measurable(table: Table, which: str = "table") -> None:
@@ -99,6 +102,9 @@ def risk_after(
     sampled: bool = False,
 ) -> Risk:
     """Return R2 of a release of a table whose R1 is known, with slices along some dimensions; see :func:`risk`."""
+    from discreet.table.coarsen import coarsened_table, recoding_of
+    from discreet.table.guess import pair
+
     w = np.array(before.weights)
     # A release with merged categories says nothing about finer cells: both tables are compared on its categories.
     recoding = recoding_of(released)
