@@ -170,11 +170,13 @@ A,small,12,140.25,31.5
 A,large,4,900.5,400.25
 B,small,7,55.75,20.5
 B,large,5,61.125,30.5
+C,large,6,60.5,20.5
 A,Total,16,1040.75,400.25
 B,Total,12,116.875,30.5
+C,Total,6,60.5,20.5
 Total,small,19,196.0,31.5
-Total,large,9,961.625,400.25
-Total,Total,28,1157.625,400.25
+Total,large,15,1022.125,400.25
+Total,Total,34,1218.125,400.25
 """
 
 
@@ -193,7 +195,11 @@ def test_a_finished_table_of_amounts_is_not_taken_for_records(tmp_path: Path, mo
     Path("plan.toml").write_text(plan, encoding="utf-8")
     rules = '[rules]\nthreshold = 5\np_percent = "none"\ndominance = [{n = 1, k = 85}]\n'
     Path("own.toml").write_text(f'extends = "business"\ninsiders = "none"\n{rules}', encoding="utf-8")
-    assert run("plan", "run", "plan.toml", "-o", "out").code == 0
+    outcome = run("plan", "run", "plan.toml", "-o", "out")
+    assert outcome.code == 0, outcome.err
+    # Files list the combination that nobody is in, and so counts everything that counts figures.
+    told = next(line for line in outcome.out.splitlines() if line.startswith("own "))
+    assert told.split()[-3] == str(len(rows_of(Path("out/own.csv")))) == "12"
     hidden = [row for row in rows_of(Path("out/own.csv")) if "suppressed" in row["published_as"]]
     assert ("A", "large") in {(row["activity"], row["size"]) for row in hidden}
 
