@@ -224,3 +224,15 @@ def test_of_several_sheets_the_fullest_is_proposed(tmp_path: Path) -> None:
     assert (
         "('Table 1', 'Sheet'); say which one is meant (--sheet 'Table 1')" in run("assess", tmp_path / "own.xlsx").err
     )
+
+
+def test_refusals_of_records_name_options_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for entry, remedy in (("1,2,3", "(--decimal , or .)"), ("", "(--missing drop)"), ("-4", "(--negative absolute)")):
+        rows = "".join(f'{area};"{entry if area == "c" else 7}"\n' for area in "abcab")
+        Path("own.csv").write_text(f"area;turnover\n{rows}", encoding="utf-8")
+        told = run(
+            "tabulate", "own.csv", "--by", "area", "--value", "turnover", "--negative", "error", "-o", "t.csv"
+        ).err
+        assert remedy in told
+        assert "='" not in told

@@ -113,7 +113,8 @@ class DuckDbSession(EngineSession):
                 negative.append(column)
                 if spec.negative == "error":
                     place = self._place(f"{number} < 0")
-                    raise DataError(f"{place}: {column!r} is negative; correct it, or count absolute values (negative)")
+                    absolute = "(negative='absolute', --negative absolute)"
+                    raise DataError(f"{place}: {column!r} is negative; correct it, or take absolute values {absolute}")
         self._check_keys()
         if spec.contributor is not None:
             own = quoted(spec.contributor)
@@ -192,11 +193,12 @@ class DuckDbSession(EngineSession):
         value = self._one(f"SELECT {quoted(column)} FROM src WHERE {condition} LIMIT 1")[0]
         if value is None:
             raise DataError(
-                f"{place}: {column!r} is empty; write the number, or leave such records out (missing='drop')"
+                f"{place}: {column!r} is empty; write the number, or leave such records out "
+                "(missing='drop', --missing drop)"
             )
         raise DataError(
             f"{place}: {column!r} is {value!r}, which is not a number; correct it"
-            + (", or say which sign is decimal (decimal=',' or '.'; --decimal , or .)" if "," in str(value) else "")
+            + (", or say which sign is decimal (decimal=',' or '.', --decimal , or .)" if "," in str(value) else "")
         )
 
     def _refuse_infinite(self, column: str) -> None:
