@@ -167,8 +167,8 @@ class Steady:
             state = states.get(key)
             if state == "closed" and value == 0:
                 raise RequestError(
-                    f"frozen: cell {_named(cell)} of {self.cells.cluster.name!r} is 0, and zeros are published; take it "
-                    "out of the freeze"
+                    f"frozen: cell {_named(cell)} of {self.cells.cluster.name!r} is 0, and zeros are published; take "
+                    "it out of the freeze"
                 )
             if state is None and held and was_open is False:
                 state = "closed"
