@@ -186,6 +186,7 @@ def test_a_finished_table_of_amounts_is_not_taken_for_records(tmp_path: Path, mo
     told = " ".join(run("inspect", "own.csv").out.split())
     assert "or a finished table of amounts with its totals" in told
     assert "Next: discreet plan new own.csv drafts" in told
+    assert json.loads(run("inspect", "own.csv", "--json").out)["finished"] is True
     assert "discreet plan new own.csv drafts how it is protected" in run("assess", "own.csv").err
     assert run("plan", "new", "own.csv", "-o", "plan.toml").code == 0
     plan = Path("plan.toml").read_text(encoding="utf-8")

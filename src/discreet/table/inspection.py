@@ -79,6 +79,7 @@ class Inspection:
         columns = [{**one._asdict(), "labels": list(one.labels)} for one in self.columns]
         found |= {"columns": columns, "options": dict(self.options), "method": self.method}
         found |= {"statistics": list(self.statistics)} if self.statistics else {}
+        found |= {"finished": True} if self.finished else {}
         return found if self.cells is None else {**found, "cells": dict(self.cells)}
 
     def __str__(self) -> str:
