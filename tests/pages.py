@@ -76,10 +76,12 @@ Total,1448,4353,4281,4847,5210,20139
     "zones.csv": "area,sex,count\ncoast,f,40\ncoast,m,58\ninland,f,80\ninland,m,57\n",
     "firm-numbers.csv": "area,count\nn,2\ns,40\nTotal,42\n",
     "firm-turnover.csv": "area,size,value\nn,small,x\nn,large,x\ns,small,300\ns,large,900\nTotal,Total,1700\n",
+    "first_true.csv": "area,sex,count\nn,f,12\nn,m,2\ne,f,31\ne,m,25\ns,f,1\ns,m,18\n",
+    "final_true.csv": "area,sex,count\nn,f,15\nn,m,2\ne,f,31\ne,m,25\ns,f,2\ns,m,17\n",
     "districts.hrc": "north\n@s1\n@s2\n@s3\nsouth\n@s4\n@s5\n",
     "zones.hrc": "coast\n@s1\n@s2\ninland\n@s3\n@s4\n@s5\n",
 }
-"""Files that pages name: tables of the guide to the audit and the ledger, hierarchies, a secret."""
+"""Files that pages name: tables of the guide to the audit and the ledger, versions, hierarchies, a secret."""
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,8 @@ def prepare(folder: Path) -> None:
     discreet.datasets.religion().write(folder / "religion.csv")
     for name, text in TEXTS.items():
         (folder / name).write_text(text, encoding="utf-8")
+    for version in ("first", "final"):
+        discreet.suppress(folder / f"{version}_true.csv", "threshold=3").release.write(folder / f"{version}.csv")
     draw = np.random.default_rng(3)
     counts = draw.poisson(0.5, [len(labels) for labels in BANDS.values()])
     for name, by in TABLES.items():

@@ -83,7 +83,7 @@ COMMANDS: dict[str, Make] = {
         "compare", file, "--method", "controlled-rounding:base=3", "--record", folder / "c.json"
     ],
     "ledger add": lambda file, folder: [
-        "ledger", "add", file, "--ledger", folder / "added.sqlite", "--published-as", "exact"
+        "ledger", "add", file, "--published-as", "exact", "--ledger", folder / "added.sqlite"
     ],
     "ledger check": lambda file, folder: ["ledger", "check", file, "--ledger", folder / "l.sqlite", "--period", "2024"],
     "inspect": lambda file, _: ["inspect", file],

@@ -392,7 +392,7 @@ GEO = Hierarchy.from_parents([("city", "city and suburb"), ("suburb", "city and 
 @pytest.mark.parametrize(
     "asked", [{}, {"period": "2024"}, {"population": "firms"}, {"population": "firms", "period": "2024"}]
 )
-def test_what_is_not_stated_may_be_the_same(ledger: Ledger, told: dict[str, str], asked: dict[str, str]) -> None:
+def test_what_is_not_stated_may_be_the_same(ledger: Ledger, told: dict[str, Any], asked: dict[str, str]) -> None:
     """The suburb is 32 − 30 = 2, whoever of the two says when and about whom."""
     tree = {"geo": (GEO,)}
     city = shown([30, 100], {"geo": ["city", "Total"]}, hierarchies=tree, absent="unpublished")

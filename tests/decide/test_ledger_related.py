@@ -31,7 +31,7 @@ def ledger(tmp_path: Path) -> Ledger:
 @pytest.mark.parametrize("asked", [{"period": "2024-12"}, {"population": "inhabitants"}, {"variable": "people"}])
 def test_cells_that_add_up_to_what_another_release_prints(ledger: Ledger, asked: dict[str, Any]) -> None:
     """Nothing is printed twice, but the cells of one table are those that the other hides, by any reader's sums."""
-    told = {"period": "2024", "population": "residents"}
+    told: dict[str, Any] = {"period": "2024", "population": "residents"}
     sides = {"area": ["n", "s", "Total"], "sex": ["m", "f", "Total"]}
     ledger.add(shown([[None, None, 40], [None, None, 50], [42, 48, 90]], sides), title="First", **told)
     finer = {"area": ["n", "s"], "sex": ["m", "f"], "age": ["young", "old"]}
@@ -236,7 +236,7 @@ def revised() -> np.ndarray:
     ],
 )
 def test_a_revision_prints_what_the_first_release_hides(
-    ledger: Ledger, told: dict[str, str], asked: dict[str, Any], why: str
+    ledger: Ledger, told: dict[str, Any], asked: dict[str, Any], why: str
 ) -> None:
     first, final = suppressed(counts(), FIRST), suppressed(revised(), FINAL)
     for release in (first, final):

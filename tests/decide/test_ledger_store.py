@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -260,7 +261,7 @@ def test_a_table_is_kept_as_its_figures(tmp_path: Path) -> None:
         ({"title": "T", "published": "31.5.2024"}, "write it as 2024-05-31"),
     ],
 )
-def test_bad_descriptions(tmp_path: Path, about: dict[str, str], message: str) -> None:
+def test_bad_descriptions(tmp_path: Path, about: dict[str, Any], message: str) -> None:
     with Ledger(tmp_path / "l.sqlite") as ledger:
         with pytest.raises(RequestError, match=message):
             ledger.add(small(), **about)

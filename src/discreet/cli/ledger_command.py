@@ -121,7 +121,7 @@ class GivenOptions:
     fewest: Annotated[int, in_limits("The least number of people behind a change over time or population.", min=1)] = 3
     beside: Annotated[list[str] | None, option("Look at this earlier release only, by id or title; repeat it.")] = None
     original: Annotated[
-        list[str] | None,
+        list[Path] | None,
         option("The true table of a correction, and ID=FILE for that of what it corrects, if the ledger has none."),
     ] = None
     apart: Annotated[
@@ -144,9 +144,9 @@ class GivenOptions:
     def originals(self, title: str) -> dict[str, Path]:
         """Return the true tables by release; one without a name is that of the release to be checked."""
         found: dict[str, Path] = {}
-        for text in self.original or ():
-            named, equals, file = text.partition("=")
-            name, path = (named, Path(file)) if equals and not Path(text).is_file() else (title, Path(text))
+        for given in self.original or ():
+            named, equals, file = str(given).partition("=")
+            name, path = (named, Path(file)) if equals and not given.is_file() else (title, given)
             if name in found:
                 raise RequestError(f"{name!r} is given two originals, {found[name]} and {path}; give one (--original)")
             found[name] = path

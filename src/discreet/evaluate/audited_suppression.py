@@ -58,7 +58,7 @@ class SuppressionOptions(ReadingOptions, total=False):
     zeros: str
     insiders: str
     attackers: Sequence[Attacker]
-    wishes: Sequence[Wish]
+    wishes: Wish | Sequence[Wish]
     combine: str
     least: float
     statistics: Any
