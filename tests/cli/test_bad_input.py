@@ -66,10 +66,6 @@ def reason(*arguments: object) -> str:
             "t.csv: line 4: count is '120,5', which is fractional if the comma marks decimals; counts are integers",
         ),
         (GOOD + ",m,4\n", "t.csv: line 6: dimension 'area' has an empty category; label every row"),
-        (
-            GOOD.replace("count", "people"),
-            "t.csv: there is no column 'count' of counts; name the column that holds them (--count people), or say",
-        ),
         ("count\n3\n4\n", "t.csv: there is no dimension beside the column of counts 'count'; add one"),
         (GOOD + "s\n", "t.csv: line 6 has 1 field, but the header has 3; give every row as many"),
         (GOOD + "s,x,1,2\n", "t.csv: line 6 has 4 fields, but the header has 3; give every row as many"),
@@ -92,6 +88,15 @@ def test_tables_that_are_wrong(content: str, message: str, folder: Path) -> None
         assert reason("risk", "F.csv", "--released", "t.csv").startswith(message)
     else:
         assert reason("risk", "t.csv", "--method", "random-rounding").startswith(message)
+
+
+def test_counts_of_another_name_are_asked_for(folder: Path) -> None:
+    (folder / "t.csv").write_text(GOOD.replace("count", "people"))
+    told = "t.csv: no column is called 'count'; as a table it is probably read so (--count people); if every row is a"
+    for command in (["risk", "t.csv"], ["estimate", "t.csv", "--population-size", 100]):
+        assert reason(*command).startswith(told)
+    told = "t.csv: there is no column 'count' of counts; name the column that holds them (--count people), or say"
+    assert reason("risk", "F.csv", "--released", "t.csv").startswith(told)
 
 
 @pytest.mark.parametrize(

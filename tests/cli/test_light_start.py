@@ -52,6 +52,7 @@ def test_small_commands_load_little(tmp_path: Path) -> None:
     (tmp_path / "square.csv").write_text("a,b,Count\n" + "".join(f"{a},{b},3\n" for a in "uvw" for b in "xyz"))
     little = ["pydantic", "importlib.metadata", "pandas", "scipy", "duckdb", "highspy"]
     little += ["importlib.resources", "tomllib", "zipfile"]
+    little += [f"discreet.table.{name}" for name in ("release_writer", "table_writer", "guess", "coarsen")]
     given = [
         (["--help"], ["typer", "rich", "numpy", "pydantic", "discreet.cli.app"]),
         (["risk", "--example", "sex"], little),

@@ -62,6 +62,15 @@ def test_programs_read_the_same_number() -> None:
     assert hidden["figures"] == hidden["published"] + sum(hidden["suppressed"].values()) == 20
 
 
+@pytest.mark.parametrize("end", [".csv", ".parquet"])
+def test_ledgers_count_what_files_list(end: str) -> None:
+    run("protect", "suppress", "t.csv", "--rule", "threshold=3", "-o", f"h{end}")
+    assert "20 figures, 4 hidden" in run("ledger", "add", f"h{end}").out
+    release = dc.suppress("t.csv", "threshold=3").release
+    assert release is not None
+    assert "19" not in str(release)
+
+
 def test_python_and_the_report_count_the_same() -> None:
     original = dc.read_table("t.csv")
     assert str(dc.sensitivity(original, "threshold=3")).startswith("1 of 20 cells and totals is sensitive (5.0%)")

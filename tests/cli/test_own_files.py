@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import openpyxl
 import pytest
 from tests.cli.running import rows_of, run
 
@@ -144,3 +145,95 @@ def test_the_next_command_that_inspect_names_runs_as_it_is(
     command = told.partition(", with")[0].split()
     assert " ".join(command[2:]) == step
     assert run(*command).code in (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("Gemeinde;Alter;Anzahl\nA;0-17;12\nA;18+;41\nB;0-17;9\nB;18+;55\nInsgesamt;0-17;21\nInsgesamt;18+;96\n",
+         "--count Anzahl --total Insgesamt"),
+        ("area_code,area_label,sex_code,sex_label,n\n1,A,1,m,40\n1,A,2,f,30\n2,B,1,m,50\n2,B,2,f,61\n", "--count n"),
+    ],
+)  # fmt: skip
+def test_what_a_refusal_proposes_is_what_inspect_proposes(
+    text: str, options: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.csv").write_text(text, encoding="utf-8")
+    assert f"Next: discreet assess own.csv {options}" in " ".join(run("inspect", "own.csv").out.split())
+    assert f"probably read so ({options})" in run("assess", "own.csv").err
+    assert run("assess", "own.csv", *options.split()).code == 0
+
+
+AMOUNTS = """activity,size,firms,turnover,first
+A,small,12,140.25,31.5
+A,large,4,900.5,400.25
+B,small,7,55.75,20.5
+B,large,5,61.125,30.5
+C,large,6,60.5,20.5
+A,Total,16,1040.75,400.25
+B,Total,12,116.875,30.5
+C,Total,6,60.5,20.5
+Total,small,19,196.0,31.5
+Total,large,15,1022.125,400.25
+Total,Total,34,1218.125,400.25
+"""
+
+
+def test_a_finished_table_of_amounts_is_not_taken_for_records(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.csv").write_text(AMOUNTS, encoding="utf-8")
+    told = " ".join(run("inspect", "own.csv").out.split())
+    assert "or a finished table of amounts with its totals" in told
+    assert "Next: discreet plan new own.csv drafts" in told
+    assert json.loads(run("inspect", "own.csv", "--json").out)["finished"] is True
+    assert "discreet plan new own.csv drafts how it is protected" in run("assess", "own.csv").err
+    assert run("plan", "new", "own.csv", "-o", "plan.toml").code == 0
+    plan = Path("plan.toml").read_text(encoding="utf-8")
+    for line in ('count = "firms"', 'value = "turnover"', 'largest = ["first"]'):
+        assert f"\n{line} #" in plan
+    plan = plan.replace('"default"', '"own.toml"')
+    Path("plan.toml").write_text(plan, encoding="utf-8")
+    rules = '[rules]\nthreshold = 5\np_percent = "none"\ndominance = [{n = 1, k = 85}]\n'
+    Path("own.toml").write_text(f'extends = "business"\ninsiders = "none"\n{rules}', encoding="utf-8")
+    outcome = run("plan", "run", "plan.toml", "-o", "out")
+    assert outcome.code == 0, outcome.err
+    # Files list the combination that nobody is in, and so counts everything that counts figures.
+    told = next(line for line in outcome.out.splitlines() if line.startswith("own "))
+    assert told.split()[-3] == str(len(rows_of(Path("out/own.csv")))) == "12"
+    hidden = [row for row in rows_of(Path("out/own.csv")) if "suppressed" in row["published_as"]]
+    assert ("A", "large") in {(row["activity"], row["size"]) for row in hidden}
+
+
+def test_amounts_with_thousands_are_numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = ("Nord;Bau;12.345,50;14", "Nord;Handel;8.120,25;9", "Nord;Bau;980,40;3", "Nord;Handel;1 011,00;2")
+    Path("own.csv").write_text("Region;Branche;Umsatz;Betriebe\n" + "\n".join(rows), encoding="utf-8")
+    told = " ".join(run("inspect", "own.csv").out.split())
+    assert "Umsatz numbers 4" in told
+    assert "--by Region,Branche, with the columns that your table crosses, and perhaps" in told
+    assert "(--value Umsatz)" in told
+
+
+def test_of_several_sheets_the_fullest_is_proposed(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    book.active.append(["Notes"])
+    table = book.create_sheet("Table 1")
+    for row in (["area", "count"], ["A", 30], ["B", 14]):
+        table.append(row)
+    book.save(tmp_path / "own.xlsx")
+    assert (
+        "('Table 1', 'Sheet'); say which one is meant (--sheet 'Table 1')" in run("assess", tmp_path / "own.xlsx").err
+    )
+
+
+def test_refusals_of_records_name_options_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for entry, remedy in (("1,2,3", "(--decimal , or .)"), ("", "(--missing drop)"), ("-4", "(--negative absolute)")):
+        rows = "".join(f'{area};"{entry if area == "c" else 7}"\n' for area in "abcab")
+        Path("own.csv").write_text(f"area;turnover\n{rows}", encoding="utf-8")
+        told = run(
+            "tabulate", "own.csv", "--by", "area", "--value", "turnover", "--negative", "error", "-o", "t.csv"
+        ).err
+        assert remedy in told
+        assert "='" not in told

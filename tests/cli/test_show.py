@@ -92,6 +92,25 @@ def test_the_time_left_grows_while_nothing_is_finished(clock: list[float], monke
         assert "0:04:30 left" in stream.getvalue()
 
 
+def test_compiling_in_the_middle_does_not_count(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(show.CompilingBar, "spent", 0.0)
+    stream = Terminal()
+    monkeypatch.setattr("sys.stderr", stream)
+    compiling = show.CompilingBar()
+    with show.ProgressBar() as bar:
+        bar(0, 10, "drawing")
+        compiling(0, 3, "compiling once, about 2 s")
+        clock[0] += 500
+        compiling(3, 3, "compiling once, about 2 s")
+        clock[0] += 10
+        bar(5, 10, "drawing")
+        assert bar._bar is not None
+        bar._bar.refresh()
+    assert "0:00:10 left" in stream.getvalue()
+    assert "0:08" not in stream.getvalue()
+
+
 @pytest.mark.parametrize(("figure", "numbered"), [("2", False), ("1,234,562", True)])
 def test_no_column_is_cut_off_where_labels_are_long(
     figure: str, numbered: bool, capsys: pytest.CaptureFixture[str]

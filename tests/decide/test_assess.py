@@ -48,6 +48,8 @@ def test_the_census_tables_get_a_verdict_with_reasons(name: str) -> None:
     assert found.evidence.risk.value <= found.before.value
     assert found.reasons
     assert found.verdict in str(found).lower()
+    for one in found.checks:
+        assert f"\n {'✓' if one.passed else '✗'} {one.text}" in str(found)
     json.dumps(data_of(found), allow_nan=False)
     if small:
         assert found.release is not None

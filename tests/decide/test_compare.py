@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from itertools import product
@@ -257,3 +258,23 @@ def test_a_grid_of_ones_own_is_judged_by_what_it_keeps() -> None:
     found = dc.compare(dc.datasets.religion(), ["random-rounding:base=5", "random-rounding:base=10"], draws=4, seed=1)
     assert found.recommended == 1
     assert "keeps most of the table" in found.sentence
+
+
+def test_the_worst_risk_is_the_one_that_the_policy_objects_to() -> None:
+    table = dc.Table.from_array(
+        [[812, 145, 31], [640, 98, 2], [455, 61, 14], [390, 73, 1]], {"area": list("nsew"), "health": list("gfb")}
+    )
+    grid = ["cell-key:bound=3,variance=1.5", "conventional-rounding:base=3", "small-count-rounding:base=3"]
+    found = dc.compare(table, grid, draws=20, audits=8, seed=2**100)
+    objected = {point.point.title: " ".join(point.faults) for point in found.points}
+    assert "the disclosure risk is unbounded, as a value is known" in objected["none (as it is)"]
+    checked = 0
+    for point in found.points:
+        told = re.search(r"a disclosure risk of ([\d.]+) is above", " ".join(point.faults))
+        if told:
+            assert float(point.worst_dr) == pytest.approx(float(told[1]), abs=6e-4)
+            checked += 1
+        # Infinite is what is known; what is not shown has no figure.
+        assert (point.worst_dr == "∞") == bool(point.extremes["known"])
+        assert (point.worst_dr == "–") == ("the disclosure risk cannot be shown" in point.faults)
+    assert checked > 1

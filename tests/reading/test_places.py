@@ -58,7 +58,7 @@ def test_an_assessment_of_a_sheet_is_made_again(book: Path, tmp_path: Path) -> N
 
 
 def test_what_is_not_there_is_refused(book: Path, titled: Path, tmp_path: Path) -> None:
-    assert "say which one is meant (--sheet 'notes')" in run("risk", book).err
+    assert "say which one is meant (--sheet 'Table 1')" in run("risk", book).err
     assert "has no sheet 'Tabel'; did you mean 'Table 1'?" in run("risk", book, "--sheet", "Tabel").err
     assert "is not a workbook and has no sheet 'x'" in run("risk", titled, "--sheet", "x").err
     assert "has nothing from row 30 on" in run("risk", titled, "--header-row", "30").err

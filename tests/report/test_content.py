@@ -19,6 +19,7 @@ from discreet.report.edition import public
 from discreet.report.heat_map_pages import HIDDEN, details_of, paged_tables
 from discreet.report.html import html_report
 from discreet.report.paragraphs import MADE, paragraphs
+from discreet.report.provenance_rows import policy_rows
 from discreet.report.riskmap import HEIGHT, WIDTH, map_of, taken_of
 from discreet.report.scale import step_of
 
@@ -119,6 +120,19 @@ def test_pages_hold_no_raw_python() -> None:
     for page in (*pages, *(html_report(public(data, True)) for data in both)):
         text = " ".join(readable(re.sub(r"(?s)<(script|style).*?</\1>", "", page)))
         assert raw.search(text) is None, raw.search(text)
+
+
+def test_settings_of_a_policy_are_words() -> None:
+    rows = dict(policy_rows(data_of(dc.assess(dc.datasets.sex(), seed=1, trial=True))["policy"]))
+    assert rows["Group disclosure"] == "everybody of a line in one cell"
+    assert rows["Protection levels"] == "asked for where amounts are summed"
+    assert rows["Empty cells"] == "not sensitive"
+    few = dict(policy_rows({"rules": {"group_disclosure": 2}, "zeros": "unsafe", "limits": {"levels": "always"}}))
+    assert few == {
+        "Group disclosure": "all but at most 2 of a line in one cell",
+        "Protection levels": "asked for",
+        "Empty cells": "sensitive",
+    }
 
 
 def test_labels_with_markup_are_shown_not_run() -> None:

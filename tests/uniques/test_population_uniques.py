@@ -129,6 +129,7 @@ def test_declared_categories_count_in_k() -> None:
     notes = [population_uniques(item, 500, model=None).note for item in (found, declared)]
     assert notes[0] is not None
     assert "K counts the combinations" in notes[0]
+    assert "count_records" not in notes[0]
     assert notes[1] is None
     with pytest.raises(RequestError, match="dimension 'age' has no category"):
         count_records(frame, ["age"], categories={"age": ["0", "1"]})

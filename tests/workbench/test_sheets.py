@@ -40,6 +40,10 @@ def test_the_table_of_a_sheet_is_found_and_taken() -> None:
         ("Data 2024", 3, 9),
         ("Notes", 1, 1),
     ]
+    made = openpyxl.load_workbook("book.xlsx")
+    made.move_sheet("Notes", -1)
+    made.save("turned.xlsx")
+    assert [one["sheet"] for one in ask("sheets", "turned.xlsx")["sheets"]] == ["Data 2024", "Notes"]
     taken = ask("sheet", "book.xlsx", "Data 2024", "3", "data.csv")
     assert taken == {"name": "data.csv", "rows": 4, "left_out": 1}
     assert Path("data.csv").read_text() == "area,age,count\nA,young,30\nA,old,14\nB,young,1\nB,old,61\n"

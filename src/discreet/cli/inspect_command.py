@@ -113,22 +113,25 @@ def _show(console: show.Console, result: Inspection, named: str) -> None:
     show.table(console, ["column", "holds", "different", "such as"], rows, left=(0, 1, 3))
     for told in result.statistics:
         console.print(told)
-    step = {
-        "records": f"discreet assess {named} {_options(result)}, with the columns that your table crosses.",
-        "release": f"discreet audit {named}",
-    }
+    step = {"records": f"discreet assess {named} {_options(result)}", "release": f"discreet audit {named}"}
+    if result.finished:
+        step["records"] = (
+            f"discreet plan new {named} drafts how a finished table is protected; of records, {step['records']}"
+        )
     console.print()
     show.next_step(console, step.get(result.content, f"discreet assess {named}"))
 
 
 def _options(result: Inspection) -> str:
-    """Return how records are probably read: by labels that repeat, with an amount, and a column that says whose."""
+    """Say how records are probably read: by labels that repeat, with an amount, and a column that says whose."""
     classify = [one.name for one in result.columns if not one.numeric and 2 * one.distinct <= result.rows]
     found = f"--by {shlex.quote(','.join(classify)) if classify else 'COLUMN,COLUMN'}"
     # A number of its own in the first column says which record it is.
     alone = [one for one in result.columns if one.distinct == result.rows]
     whose = [one for one in alone if not one.numeric or one == result.columns[0]]
     amounts = [one for one in result.columns if one.numeric and one not in whose and 2 * one.distinct > result.rows]
+    perhaps = f", and perhaps an amount to add up (--value {shlex.quote(amounts[0].name)})" if len(amounts) > 1 else ""
     if len(amounts) == 1:
         found += f" --value {shlex.quote(amounts[0].name)}"
-    return found + (f" --contributor {shlex.quote(whose[0].name)}" if whose else "")
+    found += f" --contributor {shlex.quote(whose[0].name)}" if whose else ""
+    return f"{found}, with the columns that your table crosses{perhaps}."

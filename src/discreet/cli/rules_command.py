@@ -50,8 +50,8 @@ def rules(
 
     threshold=3: fewer than 3 contributors. dominance=2,85: the 2 largest make up more than 85%. p=10: somebody can
     estimate another within 10%. pq=10,50: the same if everybody already knows the others within 50%. group=0: lines
-    with all but 0 people in one cell. After the numbers may follow coalition=2 (p, pq), zeros=unsafe and
-    safety_range=30 (threshold), weighted=yes, and at the end @contributor, @holding or @both.
+    with everybody in one cell (group=1: all but one person). After the numbers may follow coalition=2 (p, pq),
+    zeros=unsafe and safety_range=30 (threshold), weighted=yes, and at the end @contributor, @holding or @both.
 
     Examples:
         discreet rules table.parquet --rule p=10 --rule dominance=2,85 --rule threshold=3  # any of three rules

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, cast
 
 from discreet.cli.deadline import in_time
 from discreet.core.errors import RequestError, with_options
@@ -330,7 +330,7 @@ class ProgressBar:
     def draw(self, done: int, total: int, label: str) -> None:
         """Show how much is done, on the stream that was there when the work began."""
         now = time.monotonic()
-        self._begun.setdefault(label, now)
+        self._begun.setdefault(label, now - CompilingBar.spent)
         if self._bar is None:
             if now < self._from or not self._stream.isatty():
                 return
@@ -351,7 +351,9 @@ class ProgressBar:
             """The time left; it is computed with every refresh, so it grows while nothing is finished."""
 
             def render(self, task: Task) -> Text:
-                return Text(time_left(time.monotonic() - begun[task.description], task.completed, task.total or 0))
+                # Compiling, in the middle of work, says nothing about the pieces that are left.
+                worked = time.monotonic() - CompilingBar.spent - begun[task.description]
+                return Text(time_left(worked, task.completed, task.total or 0))
 
         # A label that is too long gives way to the figures.
         label = TextColumn("{task.description}", table_column=_narrow())
@@ -366,15 +368,19 @@ class ProgressBar:
 class CompilingBar:
     """Says that kernels are being compiled: a line, and a bar where there is a terminal."""
 
+    spent: ClassVar[float] = 0.0
+    """The seconds that compiling has taken in this process."""
     _bar: ProgressBar | None = None
+    _begun = 0.0
 
     def __call__(self, done: int, total: int, label: str) -> None:
         """Show how many kernels are compiled."""
         if not done:
             print(f"discreet: {label}", file=sys.stderr, flush=True)
-            self._bar = ProgressBar(patience=0.0)
+            self._bar, self._begun = ProgressBar(patience=0.0), time.monotonic()
         if self._bar is not None:
             self._bar(done, total, label)
             if done == total:
+                CompilingBar.spent += time.monotonic() - self._begun
                 self._bar.__exit__()
                 self._bar = None

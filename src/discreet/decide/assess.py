@@ -223,7 +223,7 @@ class _Run:
         return Assessment(case.subject, case.policy, verdict, *found, remedy=remedy)
 
     def _remedy(self, best: _Judged) -> str:
-        """Say what would let a release pass that is withheld only because the fact that it was protected is telling."""
+        """Say what would let a release pass that is withheld only because its protection tells readers something."""
         if best.protected is None or {one.name for one in failed(best.checks)} != {"dr"}:
             return ""
         if not self._judge(best.protected.release, best.protected).meets:

@@ -214,7 +214,10 @@ class Assessment(Recorded):
 
     def __str__(self) -> str:
         """Return the verdict, the reasons and the worst cells."""
-        parts = [f"{self.verdict.upper()}: {self.sentence}", *(f"- {one.text}" for one in self.checks)]
+        parts = [
+            f"{self.verdict.upper()}: {self.sentence}",
+            *(f" {'✓' if one.passed else '✗'} {one.text}" for one in self.checks),
+        ]
         parts.append(columns(["", ""], self.figures()))
         parts += [columns(*self.sample.side_by_side())] if self.sample is not None else []
         parts += [self.rows_sentence] if self.rows_sentence else []

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Unpack
 
-import numpy as np
-
 from discreet.core.effort import EACH, Effort, WorkOptions
 from discreet.core.errors import RequestError, with_arguments
 from discreet.core.files import remove_orphans, write_text
@@ -191,12 +189,11 @@ class Comparison(Recorded):
         rows = []
         for i in order:
             point = self.points[i]
-            dr = point.figure("worst_dr")
             rows.append(
                 [
                     point.point.title,
                     *point.texts("r2"),
-                    "∞" if dr is not None and np.isinf(dr) else figure(dr, 3),
+                    point.worst_dr,
                     figure(point.figure("determined"), 3),
                     *point.texts("utility"),
                     figure(point.figure("mean_absolute_error"), 2),

@@ -26,7 +26,7 @@ from discreet.decide.provenance import digest
 from discreet.decide.released_statistics import NOTHING, ReleasedStatistics
 from discreet.decide.safe_statistics import ALTERNATIVES, SafeStatistics, alternative, apply_beside
 from discreet.decide.subject import Case
-from discreet.decide.verdict import check, failed
+from discreet.decide.verdict import Check, check, failed
 from discreet.protect.base import Method, RandomMethod, is_random
 
 
@@ -175,8 +175,8 @@ class Measured:
     Attributes:
         r2: R2 over the draws; None for magnitudes.
         utility: 1 − HD/√N over the draws; for magnitudes, the share of the amounts that is kept.
-        worst_dr: the largest 1/H of a sensitive cell to a reader who knows the method; infinite where one is known, or
-            where it is not shown.
+        worst_dr: the largest 1/H of a sensitive cell to a reader who knows the method, in any audited release; infinite
+            where one is known, or where it is not shown.
         determined: the share of the sensitive cells that are known exactly.
         known: the share of all figures of the table that are known exactly.
         statistics: the share of the statistics wanted beside it that are published, and how far they are from the true
@@ -206,6 +206,13 @@ class Measured:
         """Return the mean of a figure and its Monte Carlo error as people read them."""
         found = self.figures.get(name)
         return ("–", "–") if found is None else (figure(found.mean), figure(found.mc_error, 5))
+
+    @property
+    def worst_dr(self) -> str:
+        """The largest 1/H as people read it: a dash where it is not shown, as it is infinite only of what is known."""
+        found = self.figure("worst_dr")
+        shown = found is not None and (math.isfinite(found) or self.extremes["known"])
+        return figure(found, 3) if shown else "–"
 
     def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
@@ -305,7 +312,7 @@ def _released(case: Case, point: GridPoint, method: Method | None, plan: Compari
         evidences.append(gather(case, release, effort, candidates=proof, proofs=0, choice=choice))
     figures = _drawn(case, method, plan, last, evidences)
     some = case.cells.size > 0
-    figures["worst_dr"] = Figure.of([_worst_dr(e.known) for e in evidences]) if some else None
+    figures["worst_dr"] = Figure.of([max(_worst_dr(e.known) for e in evidences)]) if some else None
     n = max(case.cells.size, 1)
     figures["determined"] = Figure.of([e.known.count("exact", "determined") / n for e in evidences])
     figures["known"] = Figure.of([e.exact for e in evidences])
@@ -315,10 +322,12 @@ def _released(case: Case, point: GridPoint, method: Method | None, plan: Compari
         figures["statistics"] = Figure.of([float(np.mean(one)) if one else 0.0 for one in kept])
         figures["statistic_error"] = Figure.of([float(np.mean(one)) for one in errors]) if all(errors) else None
     # R2 is held against its mean over the draws.
-    wrong = [{one.name: one.brief for one in failed(check(case, e)) if one.name != "r2"} for e in evidences]
-    faults: dict[str, str] = {}
-    for name, brief in (item for one in wrong for item in one.items()):
-        faults.setdefault(name, brief)
+    wrong = [{one.name: one for one in failed(check(case, e)) if one.name != "r2"} for e in evidences]
+    worst_of: dict[str, Check] = {}
+    for name, one in (item for found in wrong for item in found.items()):
+        if name not in worst_of or one.beyond > worst_of[name].beyond:
+            worst_of[name] = one
+    faults = {name: one.brief for name, one in worst_of.items()}
     r2, limits = figures["r2"], case.policy.limits
     if r2 is not None and not limits.met("r2", r2.mean):
         faults["r2"] = f"R2 of {r2.mean:.4f} is above {limits.r2:g}"

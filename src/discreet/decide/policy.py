@@ -297,7 +297,9 @@ class Policy(CheckedPart):
         """Return what the policy asks for, as rows of text."""
         rows = [["rules", "; ".join(dict.fromkeys(rule.title for rule in self.judges(True))) or "none"]]
         if self.rules.group_disclosure is not None:
-            rows.append(["group disclosure", f"all but {self.rules.group_disclosure} people of a line in one cell"])
+            few = self.rules.group_disclosure
+            who = f"all but at most {few:,} people" if few else "everybody"
+            rows.append(["group disclosure", f"{who} of a line in one cell"])
         limits = self.limits.model_dump(exclude_none=True)
         return [
             *rows,

@@ -46,7 +46,7 @@ ROUNDS = 4
 class SafeStatistics(ReleasedStatistics):
     """Statistics of the true values of all cells of a release, as far as the audit finds them safe beside its figures.
 
-    A release with other figures than exact and hidden ones gets the statistics of what it publishes. ``precise`` is the
+    A release whose figures are not all exact or hidden gets the statistics of what it publishes. ``precise`` is the
     table with statistics as they were wanted, where coarser ones are published. One search of ``effort`` is for all
     audits that a release takes, or a choice among patterns, and at most half of the time that is left for everything;
     what is not found safe by then is held back.

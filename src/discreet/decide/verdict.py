@@ -52,6 +52,11 @@ class Check:
     reader: str = ""
     brief: str = ""
 
+    @property
+    def beyond(self) -> float:
+        """How far what was found is from what is allowed."""
+        return 0.0 if self.value is None or self.limit is None else abs(self.value - self.limit)
+
     def to_dict(self) -> dict[str, Json]:
         """Return plain data."""
         return {
@@ -267,6 +272,7 @@ def _risk(case: Case, limit: float, evidence: Evidence) -> Check:
     if known.rivals.dr > max(limit, float(np.where(dark, 0.0, known.dr).max())):
         text = text.replace("of a sensitive cell", "of a cell that may be sensitive as far as readers see")
     brief = f"a disclosure risk of {shown} is above {limit:g}"
+    brief = brief if np.isfinite(worst) else "the disclosure risk is unbounded, as a value is known"
     if not kept and worst <= limit:
         text = (
             f"the disclosure risk 1/H of {_part(int(dark.sum()), n)} sensitive {_cells(n)} to {who} cannot be shown: "

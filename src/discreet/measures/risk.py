@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Unpack
+from typing import TYPE_CHECKING, Unpack
 
 import numpy as np
 
@@ -21,9 +21,10 @@ from discreet.measures.risk_result import TERMS, Risk, Slices
 from discreet.reading.original import open_original
 from discreet.reading.reading import Reading, ReadingOptions
 from discreet.table import Table
-from discreet.table.coarsen import coarsened_table, recoding_of
-from discreet.table.guess import Pair, pair
 from discreet.table.release import Release
+
+if TYPE_CHECKING:
+    from discreet.table.guess import Pair
 
 
 def check_measurable(table: Table, which: str = "table") -> None:
@@ -101,6 +102,9 @@ def risk_after(
     sampled: bool = False,
 ) -> Risk:
     """Return R2 of a release of a table whose R1 is known, with slices along some dimensions; see :func:`risk`."""
+    from discreet.table.coarsen import coarsened_table, recoding_of
+    from discreet.table.guess import pair
+
     w = np.array(before.weights)
     # A release with merged categories says nothing about finer cells: both tables are compared on its categories.
     recoding = recoding_of(released)

@@ -32,6 +32,7 @@ from discreet.programme.stacking import INDICATOR
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
 from discreet.table.kinds import UNBOUNDED, Kind
+from discreet.table.listed_zeros import cells_shown
 from discreet.table.published_statistics import with_published
 from discreet.table.release import Release
 from discreet.table.statistic import Statistic
@@ -318,7 +319,7 @@ def _outcome(cells: Cells, found: Assessment, table: Crossing, k: int, parts: li
     if shown is None:
         return TableOutcome(table.name, 0, 0, sensitive)
     beside = sum(len(column) for column in shown.statistics)
-    return TableOutcome(table.name, len(shown), int(shown.hidden.sum()), sensitive, beside)
+    return TableOutcome(table.name, cells_shown(shown), int(shown.hidden.sum()), sensitive, beside)
 
 
 def _with_statistics(task: Task, parts: Sequence[Figures]) -> tuple[list[Figures], list[tuple[bool, str]]]:

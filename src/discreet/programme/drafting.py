@@ -15,7 +15,9 @@ from pathlib import Path
 from discreet.core.errors import DataError, RequestError, nearest, require
 from discreet.table.arrow_files import read_arrow
 from discreet.table.hierarchy import TOTAL
+from discreet.table.inspection import finished_amounts
 from discreet.table.roles import FIGURES
+from discreet.table.unmarked_totals import named_like_a_total
 from discreet.tabulation.whose import OFTEN, like_whose
 
 TOTALS = ("_T", TOTAL, "TOTAL", "total", "T_T")
@@ -58,6 +60,8 @@ def draft(source: str | Path, *, totals: Mapping[str, str] | None = None, folder
     place = file.parent if folder is None else folder
     if FIGURES[0] in lowered:
         return _from_tables(f"the table in {file.name}", [file], place)
+    if (amounts := finished_amounts(read_arrow(file))) is not None:
+        return _from_amounts(file, columns, *amounts, place=place)
     return _from_records(file, columns, _from(place, file))
 
 
@@ -298,6 +302,41 @@ def _from_tables(about: str, files: Sequence[Path], place: Path) -> str:
         name = re.sub(r"[^\w\- .]", "_", file.stem)
         parts.append(f"[[tables]]\nname = {_text(name)}\nfile = {_text(_from(place, file))}\n")
     return "\n".join(parts)
+
+
+def _from_amounts(
+    file: Path, columns: Mapping[str, Sequence[object]], by: Sequence[str], figures: Sequence[str], *, place: Path
+) -> str:
+    """Draft from a finished table of amounts: numbers are whole, and no contribution exceeds the sum that it is in."""
+    numbers = {name: [_number(entry) for entry in columns[name]] for name in figures}
+    whole = [name for name in figures if all(entry is None or entry.is_integer() for entry in numbers[name])]
+    count = whole[0] if whole and len(whole) < len(figures) else figures[0]
+    value, *others = (name for name in figures if name != count)
+    largest = [
+        name
+        for name in others
+        if all(a is None or b is None or a <= b for a, b in zip(numbers[name], numbers[value], strict=True))
+    ]
+    parts = [_head(f"drafted from the amounts in {file.name}: check which column is what")]
+    for name in by:
+        found = dict.fromkeys(str(entry) for entry in columns[name])
+        total = next((code for code in found if named_like_a_total(code)), None)
+        if total not in (None, TOTAL):
+            parts.append(f"[dimensions.{_key(name)}]\ntotal = {_text(str(total))}\n")
+        parts.append(f"# Rows of subtotals of {name} need its hierarchy, under [dimensions.{_key(name)}].\n")
+    told = {"name": _text(file.stem), "file": _text(_from(place, file)), "by": f"[{', '.join(map(_text, by))}]"}
+    told |= {"count": f"{_text(count)} # how many contributors", "value": f"{_text(value)} # their sum"}
+    if largest:
+        told["largest"] = f"[{', '.join(map(_text, largest))}] # the largest contributions, in this order"
+    return "\n".join([*parts, "[[tables]]", *(f"{key} = {entry}" for key, entry in told.items())]) + "\n"
+
+
+def _number(entry: object) -> float | None:
+    """Return an entry as a number, if it is one."""
+    try:
+        return float(str(entry).replace(",", "."))
+    except ValueError:
+        return None
 
 
 # --- TOML ---------------------------------------------------------------------------------------------------

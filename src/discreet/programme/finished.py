@@ -181,7 +181,9 @@ def _opened(plan: Programme, table: TablePart) -> Tabulation:
     if rows and not describes_itself(file):
         return _of_rows(plan, table, file)
     if strange := next((key for key in ("largest", "decimal") if getattr(table, key)), None):
-        raise RequestError(f"{strange} is of columns of amounts; name that of the sums too (value), or leave it out")
+        raise RequestError(
+            f"{strange} says more of amounts; name the column of their sums as well (value), or leave it out"
+        )
     trees = {name: [str(plan.place(f)) for f in said.files] for name, said in plan.dimensions.items() if said.files}
     own = {name: found for name, found in trees.items() if not table.by or name in table.by}
     how = {"value": table.value, "hierarchies": own or None, "count": table.count, "dimensions": table.by or None}

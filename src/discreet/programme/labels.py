@@ -22,7 +22,7 @@ def read_labels(file: Path) -> dict[str, str]:
     codes: dict[str, str] = {}
     for number, row in enumerate(rows[1:], start=2):
         if len(row) != 2 or not all(text.strip() for text in row):
-            raise DataError(f"{file}: row {number} is {row}; give a code and its label, after a header")
+            raise DataError(f"{file}: row {number} is {','.join(row)!r}; give a code and its label, after a header")
         code, label = (text.strip() for text in row)
         if found.setdefault(code, label) != label:
             raise DataError(f"{file}: {code!r} has two labels, {found[code]!r} and {label!r}; keep one")

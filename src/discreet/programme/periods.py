@@ -190,8 +190,8 @@ class Steady:
             state = states.get(key)
             if state == "closed" and value == 0:
                 raise RequestError(
-                    f"frozen: cell {cell} of {self.cells.cluster.name!r} is 0, and zeros are published; take it out of "
-                    "the freeze"
+                    f"frozen: cell {_named(cell)} of {self.cells.cluster.name!r} is 0, and zeros are published; take "
+                    "it out of the freeze"
                 )
             if state is None and held and was_open is False:
                 state = "closed"
@@ -218,7 +218,7 @@ class Steady:
             key = frozenset((name, code) for name, code in one.cell.items() if code != "Total")
             if key not in known:
                 raise DataError(
-                    f"frozen: no table of {self.cells.cluster.name!r} shows cell {dict(one.cell)}; correct it"
+                    f"frozen: no table of {self.cells.cluster.name!r} shows cell {_named(one.cell)}; correct it"
                 )
             found[key] = one.state
         return found
@@ -387,3 +387,12 @@ def _cost(pattern: Pattern) -> float:
     hidden: BoolArray = pattern.positions & cells.listed
     units = int(np.abs(cells.values[hidden]).sum())
     return units / 10.0**cells.equations.decimals
+
+
+def _named(cell: Mapping[str, str]) -> str:
+    """Return a cell in words.
+
+    >>> _named({"area": "n", "sex": "Total"})
+    'area=n, sex=Total'
+    """
+    return ", ".join(f"{name}={code}" for name, code in cell.items())

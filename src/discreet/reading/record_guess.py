@@ -9,8 +9,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from discreet.core.errors import DiscreetError, RequestError
+from discreet.table.inspection import finished_amounts, proposed_reading
 from discreet.table.roles import (
     FIGURES,
+    NO_COUNTS,
     UNNAMED,
     UNPROPOSED,
     different_rows,
@@ -45,6 +47,16 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
         if figure_among(names) is not None or not names:
             raise error
         why, hint = str(error).removeprefix(f"{shown}: "), _hint(arrow, counts)
+        if why.startswith(NO_COUNTS) and (read := proposed_reading(arrow)):
+            named = ", ".join(f"{name}={value!r}" for name, value in read.items())
+            told = " ".join(f"--{name} {shlex.quote(value)}" for name, value in read.items())
+            read_so = f"as a table it is probably read so ({named}, {told})"
+            raise type(error)(f"{shown}: no column is called {FIGURES[0]!r}; {read_so}; {hint}") from None
+        if finished_amounts(arrow) is not None:
+            raise type(error)(
+                f"{shown}: it is probably a finished table of amounts with its totals; discreet plan new {shown} "
+                f"drafts how it is protected; {hint}"
+            ) from None
         # Without a column of counts, or one that may be, it is probably no table; nor beside one that says whose.
         no_table = UNPROPOSED in str(error.args[0]) or "contributor=" in hint
         told = f"{hint}; as a table it cannot be read: {why}" if no_table else f"{why}; {hint}"

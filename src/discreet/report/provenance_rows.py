@@ -31,6 +31,16 @@ def _release_rows(release: JsonObject) -> list[tuple[str, str]]:
     return rows
 
 
+LEVELS = {"never": "not asked for", "magnitudes": "asked for where amounts are summed", "always": "asked for"}
+ZEROS = {"safe": "not sensitive", "unsafe": "sensitive"}
+"""What settings of a policy mean."""
+
+
+def _who(outside: int | None) -> str | None:
+    """Say who is in one cell of a line that discloses a group."""
+    return None if outside is None else f"all but at most {outside:,}" if outside else "everybody"
+
+
 def policy_rows(policy: JsonObject) -> list[tuple[str, str]]:
     """Return the rules, limits and weights of a policy, one by one."""
     rules, limits = policy.get("rules", {}), policy.get("limits", {})
@@ -41,11 +51,11 @@ def policy_rows(policy: JsonObject) -> list[tuple[str, str]]:
         *(("Dominance", r["k"], f"the {r['n']} largest make up over {{:g}}%") for r in rules.get("dominance", ())),
         ("p%", rules.get("p_percent"), "nobody may be estimated within {:g}%"),
         ("pq", pq.get("p"), f"from {pq.get('q', 0):g}% to within {{:g}}%"),
-        ("Group disclosure", rules.get("group_disclosure"), "all but {} in one cell"),
+        ("Group disclosure", _who(rules.get("group_disclosure")), "{} of a line in one cell"),
         *((name, limits.get(key), "{:g}") for key, name in names.items()),
-        ("Protection levels", limits.get("levels") or None, "{}"),
+        ("Protection levels", LEVELS.get(limits.get("levels", "")), "{}"),
         ("Weights of R1 and R2", ", ".join(f"{weight:g}" for weight in policy.get("weights") or ()) or None, "{}"),
-        ("Empty cells", policy.get("zeros", ""), "{}"),
+        ("Empty cells", ZEROS.get(policy.get("zeros", "")), "{}"),
         ("Protections allowed", "; ".join(map(_protection, policy.get("protections", ()))) or None, "{}"),
     ]
     return [(name, text.format(value)) for name, value, text in rows if value is not None]

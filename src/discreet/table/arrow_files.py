@@ -149,6 +149,16 @@ def _parquet(content: bytes, file: Path) -> pa.Table:
         raise DataError(f"{file} is not a whole Parquet file ({reason}); write it again") from None
 
 
+def fullest_first(sheets: dict[str, list[Row]]) -> dict[str, list[Row]]:
+    """Return sheets in order of how many cells of them are filled.
+
+    >>> list(fullest_first({"notes": [("by hand",)], "data": [("area", "count"), ("n", 3)]}))
+    ['data', 'notes']
+    """
+    filled = {title: sum(bool(cell_text(cell)) for row in rows for cell in row) for title, rows in sheets.items()}
+    return {title: sheets[title] for title in sorted(filled, key=lambda title: -filled[title])}
+
+
 def _sheet(content: bytes, file: Path, named: str | None, header_row: int | None) -> tuple[pa.Table, Where]:
     """Return a sheet, the only one with anything in it if none is named: names from its header, all else as text."""
     whole = sheet_rows(content, file)
@@ -166,7 +176,7 @@ def _sheet(content: bytes, file: Path, named: str | None, header_row: int | None
     if not filled:
         raise DataError(f"{file} is empty; a table needs at least one cell")
     if len(filled) > 1:
-        titles = list(filled)
+        titles = list(fullest_first(filled))
         raise DataError(
             f"{file} has {len(filled)} sheets with something in them ({', '.join(map(repr, titles[:5]))}); say which "
             f"one is meant (sheet={titles[0]!r}, --sheet {titles[0]!r})"

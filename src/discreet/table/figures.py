@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from discreet.core.errors import DataError, RequestError, nearest, require
 from discreet.core.numerics import BoolArray, IntArray, first_true
-from discreet.core.text import Face, Readable, decimal_text, html_table
+from discreet.core.text import Face, Readable, decimal_text, html_table, many
 from discreet.table.axis import Axis
 from discreet.table.frequencies import Frequencies
 from discreet.table.grid import Copied, locate, repeated
@@ -205,7 +205,7 @@ class Figures(Copied, Readable):
         >>> from discreet.table.table import Table
         >>> by_sex = Tabulation.from_table(Table.from_array([3, 5], {"sex": ["m", "f"]}))
         >>> Figures.of_tabulation(by_sex, hidden=[False, True, True])
-        release: sex (3), 3 figures, 2 hidden (exact, suppressed)
+        release: sex (3), 2 figures hidden (exact, suppressed)
         """
         units, decimals = units_of(tabulation, response)
         if tabulation.responses:
@@ -375,7 +375,7 @@ class Figures(Copied, Readable):
     def __str__(self) -> str:
         spread = " × ".join(f"{name} ({len(labels)})" for name, labels in self.labels.items())
         made = ", ".join(dict.fromkeys(kind.phrase for kind in self.used))
-        return f"{self.name}: {spread}, {len(self):,} figures, {int(self.hidden.sum()):,} hidden ({made})"
+        return f"{self.name}: {spread}, {many(int(self.hidden.sum()), 'figure')} hidden ({made})"
 
     def face(self) -> Face:
         """Return the figures as a cross-table where they fit, and the first of them as a list otherwise."""

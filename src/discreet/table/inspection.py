@@ -31,6 +31,8 @@ WHERE = ("delimiter", "sheet", "header_row")
 """Options that say where in a file the columns are."""
 SHOWN = 8
 """How many labels of a column are listed: a round choice, about one line."""
+NUMBER = "^[+-]?([0-9]+|[0-9]{1,3}([.,' \u00a0\u202f][0-9]{3})+)([.,][0-9]+)?$"
+"""A number, with either decimal sign, and with thousands separated or not."""
 
 
 class InspectedColumn(NamedTuple):
@@ -55,6 +57,7 @@ class Inspection:
     cells: Mapping[str, Any] | None = None
     method: str = ""
     statistics: tuple[str, ...] = ()
+    finished: bool = False
 
     @property
     def sentence(self) -> str:
@@ -62,7 +65,8 @@ class Inspection:
         what = {
             "table": "a table",
             "release": f"a release ({self.method})" if self.method else "a table with hidden figures",
-            "records": "records, one row per person or firm",
+            "records": "records, one row per person or firm"
+            + (", or a finished table of amounts with its totals" if self.finished else ""),
             "tabulation": "a table with all its margins, tabulated from records",
         }[self.content]
         read = ", ".join(f"{name} {value!r}" for name, value in self.options.items())
@@ -75,6 +79,7 @@ class Inspection:
         columns = [{**one._asdict(), "labels": list(one.labels)} for one in self.columns]
         found |= {"columns": columns, "options": dict(self.options), "method": self.method}
         found |= {"statistics": list(self.statistics)} if self.statistics else {}
+        found |= {"finished": True} if self.finished else {}
         return found if self.cells is None else {**found, "cells": dict(self.cells)}
 
     def __str__(self) -> str:
@@ -132,7 +137,8 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
     method = str(arrow[PUBLISHED_AS][0]).partition(" rows=")[0] if told else ""
     method = "as it is" if method == "exact" else method
     method = method if note is None else str(note.get("method", ""))
-    return Inspection(file.name, content, arrow.num_rows, found, proposed, shown, method)
+    finished = content == "records" and finished_amounts(arrow) is not None
+    return Inspection(file.name, content, arrow.num_rows, found, proposed, shown, method, finished=finished)
 
 
 def _confirmations(arrow: pa.Table, found: Sequence[InspectedColumn]) -> tuple[str, ...]:
@@ -198,11 +204,43 @@ def _column(name: str, column: pa.ChunkedArray) -> InspectedColumn:
     listed = tuple("" if text is None else str(text) for text in texts.slice(0, SHOWN).to_pylist())
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         return InspectedColumn(name, True, len(values), listed)
-    number = pc.match_substring_regex(pc.fill_null(texts, ""), r"^[+-]?[0-9]+([.,][0-9]+)?$")
+    number = pc.match_substring_regex(pc.fill_null(texts, ""), NUMBER)
     marked = pc.is_in(pc.fill_null(texts, ""), value_set=pa.array(MARKS))
     marks = int(pc.sum(marked).as_py() or 0)
     numeric = int(pc.sum(number).as_py() or 0)
     return InspectedColumn(name, numeric > 0 and numeric + marks == len(values), len(values), listed, marks)
+
+
+def proposed_reading(arrow: pa.Table) -> dict[str, str]:
+    """Return the options with which rows would be read as a table; none if they seem to be records.
+
+    >>> proposed_reading(pa.table({"age": ["0-9", "10-19", "All"], "people": ["3", "4", "7"]}))
+    {'count': 'people', 'total': 'All'}
+    """
+    content, options = _recognise(arrow, [_column(str(name), arrow[name]) for name in arrow.column_names])
+    return options if content in ("table", "release") else {}
+
+
+def finished_amounts(arrow: pa.Table) -> tuple[list[str], list[str]] | None:
+    """Return the dimensions and the figures of a finished table of amounts; None if rows may be records.
+
+    What classifies tells its rows apart, and some rows are named like totals.
+
+    >>> rows = {"area": ["n", "s", "Total"], "firms": [3, 4, 7], "turnover": [2.5, 1.25, 3.75]}
+    >>> finished_amounts(pa.table(rows)), finished_amounts(pa.table({**rows, "area": ["n", "s", "n"]}))
+    ((['area'], ['firms', 'turnover']), None)
+    """
+    found = [_column(str(name), arrow[name]) for name in arrow.column_names]
+    labels, figures = [one for one in found if not one.numeric], [one.name for one in found if one.numeric]
+    if len(figures) < 2 or not _unique(arrow, labels):
+        return None
+    totals = any(map(named_like_a_total, _labels(arrow, labels)))
+    return ([one.name for one in labels], figures) if totals else None
+
+
+def _labels(arrow: pa.Table, chosen: Sequence[InspectedColumn]) -> list[str]:
+    """Return the different entries of some columns as texts."""
+    return [str(label) for one in chosen for label in pc.unique(arrow[one.name]).to_pylist() if label is not None]
 
 
 def _recognise(arrow: pa.Table, found: Sequence[InspectedColumn]) -> tuple[Content, dict[str, str]]:
@@ -230,7 +268,7 @@ def _recognise(arrow: pa.Table, found: Sequence[InspectedColumn]) -> tuple[Conte
             return "records", {}
     elif "layout" not in options:
         return "records", {}
-    every = [label for one in found for label in one.labels] + [one.name for one in found]
+    every = [*_labels(arrow, labels), *(one.name for one in found)]
     total = next((label for label in every if named_like_a_total(label) or label.casefold().strip() == CODED), TOTAL)
     if TOTAL not in every and total != TOTAL:
         options["total"] = total

@@ -53,6 +53,16 @@ def with_zeros(part: Figures) -> Figures:
     )
 
 
+def cells_shown(part: Figures) -> int:
+    """Return how many cells and totals figures are of, empty ones included where files list them.
+
+    >>> shown = Figures.from_array([[3, 1], [2, 5]], {"area": ["n", "s"], "sex": ["m", "f"]})
+    >>> cells_shown(replace(shown, codes=shown.codes[1:], values=shown.values[1:], kind=shown.kind[1:]))
+    4
+    """
+    return len(with_zeros(part))
+
+
 def _filled(part: Figures, listed: BoolArray) -> BoolArray:
     """Say for every combination of labels whether an inner cell with a row is in it."""
     filled = listed

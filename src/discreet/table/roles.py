@@ -31,6 +31,8 @@ PUBLISHED_AS = "published_as"
 """The column of a release that says how each figure was made; it is never a dimension unless it is named as one."""
 UNPROPOSED = "(count=, --count)"
 """How the column of figures is asked for where no column looks like it."""
+NO_COUNTS = "there is no column"
+"""How a refusal for want of counts begins."""
 STATES, BESIDE = " statistic ", " beside "
 """What it says in the first row of a file before the definition of a statistic, and before a measure beside the
 figures: its column, and what a mark in it means."""
@@ -125,7 +127,7 @@ def roles(
         return Roles()
     if found is None or found not in names:
         raise RequestError(
-            f"there is no column {found or FIGURES[0]!r} of counts; name the column that holds them "
+            f"{NO_COUNTS} {found or FIGURES[0]!r} of counts; name the column that holds them "
             f"{_proposed(arrow, names)}, or say that the table is a cross-table (layout='wide', --layout wide); "
             f"{nearest(found or FIGURES[0], names)}"
         )

@@ -18,7 +18,6 @@ import pyarrow as pa
 from discreet.core.errors import DataError, require
 from discreet.core.json_types import JsonObject
 from discreet.core.numerics import IntArray
-from discreet.table import release_writer, table_writer
 from discreet.table.arrow_files import errors_of, published_tables, read_arrow, read_arrow_rows
 from discreet.table.axis import Axis
 from discreet.table.columns import coded_arrow, frequencies_from_columns
@@ -114,7 +113,9 @@ def table_from_arrow(arrow: pa.Table, where: Where, dimensions: Sequence[str] | 
         if note.get("kind") == "release":
             published = release_from_arrow(arrow, note).table
             return published.margin(*dimensions) if dimensions else published
-        _check_version(note, table_writer.SCHEMA, remedy="write the table as CSV")
+        from discreet.table.table_writer import SCHEMA
+
+        _check_version(note, SCHEMA, remedy="write the table as CSV")
         categories = {dimension["name"]: dimension["categories"] for dimension in note["dimensions"]}
         count = note["count"]
     missing = next((name for name in [*categories, count] if name not in arrow.column_names), None)
@@ -203,7 +204,9 @@ def tabulation_from_arrow(arrow: pa.Table) -> Tabulation:
         note: JsonObject = json.loads(arrow.schema.metadata[b"discreet"])
         if note.get("kind") != "tabulation":
             raise DataError("the file holds a plain table, not a tabulation; read it with read_table")
-        _check_version(note, 1, table_writer.CELLS_SCHEMA, remedy="tabulate again")
+        from discreet.table.table_writer import CELLS_SCHEMA
+
+        _check_version(note, 1, CELLS_SCHEMA, remedy="tabulate again")
         axes = tuple(
             Axis(d["name"], tuple(Hierarchy.from_dict(t) for t in d["hierarchies"])) for d in note["dimensions"]
         )
@@ -261,7 +264,9 @@ def _respondents(arrow: pa.Table, cells: IntArray, responses: Sequence[str]) -> 
 
 def release_from_arrow(arrow: pa.Table, note: JsonObject) -> Release:
     """Build a release from the columns and the note of its file."""
-    _check_version(note, release_writer.SCHEMA, remedy="write the release as CSV")
+    from discreet.table.release_writer import SCHEMA
+
+    _check_version(note, SCHEMA, remedy="write the release as CSV")
     with _undamaged("figures"):
         coded = {name: _coded(arrow[name]) for name in note["dimensions"]}
         if note["decimals"] not in range(DECIMALS + 1):

@@ -296,9 +296,8 @@ def population_uniques(
         note = selection.chosen.warning
     if isinstance(sample, Records) and not sample.declared:
         seen = (
-            "K counts the combinations of categories that occur in the records; declare categories that nobody of the "
-            "sample has (count_records, or a table that lists them with count 0): they raise K and the risk under both "
-            "priors"
+            "K counts the combinations of categories that occur in the records; name those that nobody in the "
+            "sample has as well (a table that lists them with count 0): they raise K and the risk under both priors"
         )
         note = f"{note}; {seen}" if note else seen
     cells = sample.cells if isinstance(sample, Records) else None

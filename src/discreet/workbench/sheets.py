@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from discreet.core.errors import DataError, DiscreetError, RequestError
 from discreet.core.files import write_text, write_whole
 from discreet.core.json_types import JsonObject
-from discreet.table.arrow_files import read_arrow, sheet_rows
+from discreet.table.arrow_files import fullest_first, read_arrow, sheet_rows
 from discreet.table.worksheet import Row, cell_text, header_row, table_below
 
 if TYPE_CHECKING:
@@ -34,9 +34,12 @@ def perform(arguments: list[str], listener: Callable[[int, int, str], None]) -> 
 
 
 def sheets_of(name: str) -> JsonObject:
-    """Return the sheets of a file that hold anything: their first rows, and the row that is probably their header."""
+    """Return the sheets of a file that hold anything: their first rows, and the row that is probably their header.
+
+    The fullest comes first: it probably holds the table.
+    """
     found = []
-    for title, rows in _book(name).items():
+    for title, rows in fullest_first(_book(name)).items():
         if any(_filled(row) for row in rows):
             shown = [[cell_text(cell) for cell in row[:SHOWN_COLUMNS]] for row in rows[:SHOWN_ROWS]]
             found.append({"sheet": title, "rows": shown, "header": header_row(rows) + 1, "height": len(rows)})

@@ -28,6 +28,7 @@ from discreet.decide.ledger.unstated import refuse_original, release_of, with_sm
 from discreet.decide.policy import Policy
 from discreet.reading.original import open_originals
 from discreet.reading.reading import Reading
+from discreet.table.listed_zeros import cells_shown
 from discreet.table.release import Release
 from discreet.table.table import Table
 from discreet.table.tabulation import Tabulation
@@ -460,7 +461,7 @@ def _described(
         day,
         release.method,
         tuple(dict.fromkeys(name for part in parts for name in part.names)),
-        sum(len(part) for part in parts),
+        sum(map(cells_shown, parts)),
         sum(int(part.hidden.sum()) for part in parts),
         population.strip(),
         period.strip(),
@@ -493,7 +494,7 @@ def _ids(every: Sequence[Entry], names: str | Sequence[str]) -> tuple[str, ...]:
 
 def _there_already(new: Release, found: LedgerCheck, past: History) -> list[str]:
     """Name releases of the ledger that print exactly what a new one does: perhaps it was entered before its check."""
-    alike = [one for one in found.linked if one.id in past.stored and one.figures == sum(map(len, new.parts()))]
+    alike = [one for one in found.linked if one.id in past.stored]
     text = packed(new) if alike else b""
     sizes = [one for one in alike if past.stored[one.id].size == len(text)]
     there = [one for one in sizes if digest(text, said_of(one)) == past.stored[one.id].digest]

@@ -37,7 +37,7 @@ def unpacked(text: bytes) -> Release:
 
     >>> shown = Figures.from_array([3, None, 9], {"size": ["small", "large", "Total"]}, name="firms")
     >>> unpacked(packed(Release.of(shown))).parts()[0]
-    firms: size (3), 3 figures, 1 hidden (exact, suppressed)
+    firms: size (3), 1 figure hidden (exact, suppressed)
     """
     try:
         document = json.loads(text)

@@ -113,7 +113,8 @@ class DuckDbSession(EngineSession):
                 negative.append(column)
                 if spec.negative == "error":
                     place = self._place(f"{number} < 0")
-                    raise DataError(f"{place}: {column!r} is negative; correct it, or count absolute values (negative)")
+                    absolute = "(negative='absolute', --negative absolute)"
+                    raise DataError(f"{place}: {column!r} is negative; correct it, or take absolute values {absolute}")
         self._check_keys()
         if spec.contributor is not None:
             own = quoted(spec.contributor)

@@ -112,11 +112,12 @@ class Input:
         value = found[0][0]
         if value is None:
             return DataError(
-                f"{place}: {column!r} is empty; write the number, or leave such records out (missing='drop')"
+                f"{place}: {column!r} is empty; write the number, or leave such records out "
+                "(missing='drop', --missing drop)"
             )
         return DataError(
             f"{place}: {column!r} is {value!r}, which is not a number; correct it"
-            + (", or say which sign is decimal (decimal=',' or '.'; --decimal , or .)" if "," in str(value) else "")
+            + (", or say which sign is decimal (decimal=',' or '.', --decimal , or .)" if "," in str(value) else "")
         )
 
     def place(self, condition: str) -> str:

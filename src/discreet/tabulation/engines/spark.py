@@ -159,7 +159,7 @@ class SparkTabulation(EngineSession):
                 odd = ODD.format(self._number(column))
                 found = self._sql(f"SELECT {quoted(column)} FROM {self._name('src')} WHERE {odd} LIMIT 1").first()
                 value = "empty" if found is None or found[0] is None else repr(found[0])
-                sign = ", or say which sign is decimal (decimal=',' or '.'; --decimal , or .)" if "," in value else ""
+                sign = ", or say which sign is decimal (decimal=',' or '.', --decimal , or .)" if "," in value else ""
                 raise DataError(f"{shown}: {column!r} is {value} in {bad:,} of {rows:,} records; give numbers{sign}")
             if below and spec.negative == "error":
                 raise DataError(f"{shown}: {column!r} is negative in {below:,} records; correct them")

@@ -105,7 +105,7 @@ function show(node, c) {
   fill(node, el("div", { class: `verdict ${best ? "good" : "bad"}`, id: "recommendation" }, el("strong", {}, best ? `Take ${title(best)}` : "No method meets the policy"), el("p", {}, c.sentence)), pick,
     riskMap(c.points, { axis, limit: limitOf(axis), frontier: axis === axes[0] ? c.frontier : [], chosen: best && title(best), onChoose: open }),
     el("p", { class: "legend" }, el("span", {}, el("b", { class: "meets" }, "●"), " meets the policy"), el("span", {}, el("b", { class: "fails" }, "✕"), " fails it"), el("span", {}, "◎ recommended"), axis === axes[0] && el("span", {}, "line: the efficient frontier"), el("span", {}, "dashes: the policy's limit"), el("span", {}, "point at one to see its name, choose it to open its release")),
-    el("section", { class: "panel" }, dataTable(["method", "R2", "", "worst DR", "determined", "utility", "", "policy"], c.points.map((p) => [el("button", { type: "button", class: "link", on: { click: () => open(p) } }, title(p)), figure(p.r2), error(p.r2), figure(p.worst_dr, 3), figure(p.determined, 3), figure(p.utility), error(p.utility), p.error || (p.meets ? "meets" : (p.faults || [])[0] || "fails")]), { words: [7] })));
+    el("section", { class: "panel" }, dataTable(["method", "R2", "", "worst DR", "determined", "utility", "", "policy"], c.points.map((p) => [el("button", { type: "button", class: "link", on: { click: () => open(p) } }, title(p)), figure(p.r2), error(p.r2), p.worst_dr && p.worst_dr.mean === null && !p.extremes.known ? "–" : figure(p.worst_dr, 3), figure(p.determined, 3), figure(p.utility), error(p.utility), p.error || (p.meets ? "meets" : (p.faults || [])[0] || "fails")]), { words: [7] })));
   node.dataset.done = "yes";
 }
 

@@ -64,6 +64,7 @@ function recognised(found) {
   if (!records && (state.table !== found.name || state.content !== found.content)) change({ table: found.name, content: found.content, magnitudes, reading: { ...found.options, ...state.reading } });
   if (records && state.content !== "records") change({ content: "records" });
   return el("section", { class: "panel" }, el("h2", {}, found.name), el("p", { id: "recognised" }, found.sentence),
+    found.finished ? el("p", { id: "finished" }, "A finished table of amounts is protected by a plan: ", el("code", {}, `discreet plan new ${found.name}`), " drafts one, and the workbench shows it if it is started with it.") : null,
     records ? tabulation(found) : [el("details", {}, el("summary", {}, "Not right? Correct how it is read"), correct(found)), next(), preview(found.cells)]);
 }
 

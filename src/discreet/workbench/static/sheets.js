@@ -21,7 +21,7 @@ export async function sheets(name, choose) {
   };
   const draw = () => {
     const chosen = result.sheets.find((s) => s.sheet === asked.sheet);
-    const pick = el("select", { "data-sheet": "sheet", id: "sheet", on: { change: (e) => { asked.sheet = e.target.value; asked.header = result.sheets.find((s) => s.sheet === asked.sheet).header; draw(); } } }, result.sheets.map((s) => el("option", { value: s.sheet, selected: s.sheet === asked.sheet }, `${s.sheet} (${figure(s.height)} rows)`)));
+    const pick = el("select", { "data-sheet": "sheet", id: "sheet", on: { change: (e) => { asked.sheet = e.target.value; asked.header = result.sheets.find((s) => s.sheet === asked.sheet).header; draw(); } } }, result.sheets.map((s) => el("option", { value: s.sheet, selected: s.sheet === asked.sheet }, `${s.sheet} (${figure(s.height)} ${s.height === 1 ? "row" : "rows"})`)));
     const header = el("input", { type: "number", id: "header-row", "data-sheet": "header", min: 1, max: chosen.height, value: asked.header, on: { change: (e) => { asked.header = Number(e.target.value); draw(); } } });
     fill(node, el("h2", {}, `Sheet and header row of ${name}`),
       el("div", { class: "pair" }, el("label", { for: "sheet" }, el("span", {}, "sheet"), pick, el("span", { class: "help" }, "the one that holds the table")), el("label", { for: "header-row" }, el("span", {}, "header row"), header, el("span", { class: "help" }, "the row with the names of the columns; titles above it and notes below the table are left out"))),
