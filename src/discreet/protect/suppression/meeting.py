@@ -141,7 +141,7 @@ def circuit(
     amount, unit = own, 1.0
     while amount > unit * FINE:
         unit *= 2.0
-    stepped, sifted = unit > 1, False
+    stepped = unit > 1
     patience = most if own < PARTS else min(most, EFFORT / HASTE)
     while True:
         if stepped:
@@ -149,11 +149,8 @@ def circuit(
             a, b = np.floor(a / unit) * unit, np.floor(b / unit) * unit
             stepped = False
         outcome, count = cheapest(on, p, amount, cost, Room(a, b), Limits(reach, ALL, patience), work)
-        if outcome == LARGE and own >= PARTS and not sifted:
-            # Many cells that can move a little make the search long; it is tried without them.
-            a, b = np.where(a < own / PARTS, 0.0, a), np.where(b < own / PARTS, 0.0, b)
-            sifted = True
-            continue
+        # What takes too long is not tried again without cells that can move a little: for respondents of 1,000 firms in
+        # five linked tables, and of 10⁵ firms, that found 9 of 131 and 1 of 29 circuits, for as much effort again.
         if outcome == EXPENSIVE and reach < limit:
             # Cheap cells are tried first: the tableau stays small.
             reach = min(limit, reach * WIDER) if reach < on.most else limit
@@ -182,7 +179,7 @@ def circuit(
     for i in range(tries):
         cost[barred[i]] = kept_cost[i]
     # Without some cells, or in coarser steps, nothing was found; that says nothing about others.
-    if (tries > 0 or unit > 1 or sifted) and outcome == NONE:
+    if (tries > 0 or unit > 1) and outcome == NONE:
         outcome = LARGE
     return outcome, count
 
