@@ -16,6 +16,7 @@ from discreet.decide.ledger.change import ReleasePair, changes, may_lie_inside
 from discreet.decide.ledger.check_result import Change, LedgerCheck, Verdict
 from discreet.decide.ledger.corrections import TruePair
 from discreet.decide.ledger.entry import Entry, PublishedTable, sheets_of
+from discreet.decide.ledger.joined_tables import refuse_contradiction
 from discreet.decide.ledger.joint import Joint, joint_findings
 from discreet.decide.ledger.numbers_and_amounts import meet, mixed_findings
 from discreet.decide.ledger.populations import APART, WITHIN, apart, family, lineage, overlap
@@ -200,27 +201,37 @@ class ReleaseCheck:
         together = [sheet.figures for sheets in (self.mine, *self.groups) for sheet in sheets]
         if not any(part.unsaid for part in (*together, *around_it)):
             return Joint()
-        shelf = replace(self.shelf, read=lambda name: self.shelf.read(name).marked(1))
+        shelf = replace(self.shelf, read=lambda name: _with_zeros_shown(self.shelf.read(name)))
         about = self.entry, self.every, self.revised, shelf, self.rules, self.of_others
         try:
-            other = ReleaseCheck(self.release.marked(1), *about)
+            other = ReleaseCheck(_with_zeros_shown(self.release), *about)
             for before in other.groups:
                 other._put_together(before)
             for group in other.over_time:
                 other._added_up(group)
         except (DataError, InfeasibleError):
-            # Some hidden figure is 0, so zeros are not always published.
-            return Joint()
-        told = [one for one in other.joint.findings if one.sensitive and one.cause != "before"]
-        what = [f"{one.name} is known: {one.reason}" for one in told[:1]] or list(other.joint.unjudged[:1])
-        if not what:
-            return Joint(unfinished=other.joint.unfinished)
+            what = ["not all of these releases do that; what follows if some do was not judged"]
+        else:
+            told = [one for one in other.joint.findings if one.sensitive and one.cause != "before"]
+            what = [f"{one.name} is known: {one.reason}" for one in told[:1]] or list(other.joint.unjudged[:1])
+            if not what:
+                return Joint(unfinished=other.joint.unfinished)
         return Joint(
             unjudged=(
                 f"nothing says whether hidden figures can be 0, and if zeros are always published, {what[0]}; say "
-                "whether they are (--least 1, or --least 0 if zeros are hidden too)",
+                f"whether they are ({'; '.join(self._ways_to_say_zeros())})",
             )
         )
+
+    def _ways_to_say_zeros(self) -> list[str]:
+        """Return how to say whether hidden figures can be 0, of the new release and of earlier ones."""
+        old = [
+            *(sheet.entry for sheets in self.groups for sheet in sheets),
+            *(e for some in self.over_time for e in some),
+        ]
+        silent = [name for name in dict.fromkeys(e.id for e in old) if _may_show_zeros(self.shelf.read(name))]
+        told = ["--least 1, or --least 0 if zeros are hidden too"] * _may_show_zeros(self.release)
+        return [*told, *(f"discreet ledger retag {name} --least … --reason …" for name in silent)]
 
     def _added_up(self, group: Sequence[Entry]) -> None:
         """Note what follows if figures of periods inside each other add up; if they contradict that, they do not."""
@@ -266,6 +277,7 @@ class ReleaseCheck:
             e
             for e in some
             if e.id in self.shelf.stored and not self._stated(e) and not apart(e.population, about.population)
+            if e.least is None
         ]
         if len(plain) < FEW or self.rules.clock.late or any(sheet.figures.statistics for sheet in self.mine):
             return set()
@@ -321,6 +333,22 @@ class ReleaseCheck:
             self.changes += changes(pair, f"«{e.title}»", fewest, amounts=self.rules.amounts)
             if e.may_be_about("", entry.period) and not stated and (inside := may_lie_inside(pair, self.rules)):
                 self.joint |= Joint(unjudged=(_nested(e, entry, *inside),))
+
+
+def _with_zeros_shown(release: Release) -> Release:
+    """Return a release as one that hides no zeros, or as one that does if its own figures say so."""
+    return release.marked(1 if _may_show_zeros(release) else 0)
+
+
+def _may_show_zeros(release: Release) -> bool:
+    """Say whether a release may always show zeros, which nothing says."""
+    if not any(part.unsaid for part in release.parts()):
+        return False
+    try:
+        refuse_contradiction(release.marked(1))
+    except (DataError, InfeasibleError):
+        return False
+    return True
 
 
 def _without_statistics(part: Figures) -> Equations:
