@@ -315,3 +315,23 @@ def test_what_marks_of_an_earlier_release_leave_open_is_said_by_retagging_it(tmp
     none = ledger.add(Release.of(Figures.from_array([None, None, 1], {"x": ["u", "v", "Total"]})), title="None")
     with pytest.raises(InfeasibleError):
         ledger.retag(none.id, least=1, reason="one of them is 0")
+
+
+def test_a_revision_is_not_called_safe_if_zeros_that_are_shown_would_tell(tmp_path: Path) -> None:
+    """Both versions are safe alone, whatever is hidden; carried over, 29 for a row leaves 1 of each other count."""
+    sides = {"area": [*"xyz", "Total"], "sex": [*"mfo", "Total"]}
+    first, final = (
+        Figures.from_array(
+            [*([None, None, n, None] for n in (38, middle, 20)), [None, None, middle + 58, whole]], sides
+        )
+        for middle, whole in ((23, 91), (27, 95))
+    )
+    about = {"population": "p", "period": "2024"}
+    for least, verdict in ((None, "incomplete"), (0, "safe"), (1, "unsafe")):
+        old, new = (Release.of(one.marked(least)) for one in (first, final))
+        assert {dc.audit(one).verdict for one in (old, new)} == {"safe"}
+        ledger = Ledger(tmp_path / f"{least}.sqlite")
+        ledger.add(old, title="First", **about)
+        found = ledger.check(new, title="Final", revises="First", threshold=None, **about)
+        assert found.verdict == verdict
+        assert ("retag" in found.sentence) == (least is None)

@@ -109,6 +109,7 @@ class ReleaseCheck:
         self.groups = [self._spelled(group) for group in self.groups]
         self.changes: list[Change] = []
         self.compared: list[Entry] = []
+        self.repeated: list[Entry] = []
 
     def _spelled(self, sheets: Sequence[PublishedTable]) -> list[PublishedTable]:
         """Return earlier tables with categories spelled as in the new release, and note what was taken to be one."""
@@ -197,9 +198,9 @@ class ReleaseCheck:
 
     def _if_zeros_are_shown(self) -> Joint:
         """Return what is not called safe because it follows if zeros are always published, which nothing says."""
-        around_it = [part for group in self.over_time for e in group for part in self.shelf.read(e.id).parts()]
+        beside = (*self.repeated, *(e for group in self.over_time for e in group))
         together = [sheet.figures for sheets in (self.mine, *self.groups) for sheet in sheets]
-        if not any(part.unsaid for part in (*together, *around_it)):
+        if not any(part.unsaid for part in (*together, *(p for e in beside for p in self.shelf.read(e.id).parts()))):
             return Joint()
         shelf = replace(self.shelf, read=lambda name: _with_zeros_shown(self.shelf.read(name)))
         about = self.entry, self.every, self.revised, shelf, self.rules, self.of_others
@@ -209,6 +210,8 @@ class ReleaseCheck:
                 other._put_together(before)
             for group in other.over_time:
                 other._added_up(group)
+            for e in self.repeated:
+                other._compare(e, 1)
         except (DataError, InfeasibleError):
             what = ["not all of these releases do that; what follows if some do was not judged"]
         else:
@@ -225,10 +228,8 @@ class ReleaseCheck:
 
     def _ways_to_say_zeros(self) -> list[str]:
         """Return how to say whether hidden figures can be 0, of the new release and of earlier ones."""
-        old = [
-            *(sheet.entry for sheets in self.groups for sheet in sheets),
-            *(e for some in self.over_time for e in some),
-        ]
+        beside = (*self.repeated, *(e for group in self.over_time for e in group))
+        old = [*(sheet.entry for sheets in self.groups for sheet in sheets), *beside]
         silent = [name for name in dict.fromkeys(e.id for e in old) if _may_show_zeros(self.shelf.read(name))]
         told = ["--least 1, or --least 0 if zeros are hidden too"] * _may_show_zeros(self.release)
         return [*told, *(f"discreet ledger retag {name} --least … --reason …" for name in silent)]
@@ -321,6 +322,7 @@ class ReleaseCheck:
             self.assumed.append(f"{both} are said to be about different people: no change was judged")
         # Amounts of something else, and other people, are compared only where they may be the same ones.
         changed = e.id in self.old_ids and not strangers
+        self.repeated += [e] * repeated
         if changed or repeated:
             self.compared.append(e)
         # Statistics that say more than the figures beside them.
