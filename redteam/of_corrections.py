@@ -51,14 +51,15 @@ def corrected(bench: Bench) -> Iterator[Case]:
                 for way, table in zip(ways, truth.values(), strict=True)
             ]
             ledger.add(made[0], title="first", population="people")
-            about = {"title": "second", "population": "people", "revises": "first"}
-            data = ledger.check(made[1], **about, fewest=1, width=width, originals=truth).to_dict()
+            checked = ledger.check(
+                made[1], title="second", population="people", revises="first", fewest=1, width=width, originals=truth
+            )
         except dc.DiscreetError:
             return
     shown = [published(release, world, least=way.least) for release, way in zip(made, ways, strict=True)]
 
     def by_holder() -> tuple[int, list[Failure]]:
-        if data["verdict"] != "safe":
+        if checked.verdict != "safe":
             return 1, []
         both = zip(shown, (counts, later), strict=True)
         beliefs = [sure(readers.outsider(known, world), table) for known, table in both]
