@@ -87,7 +87,7 @@ def run_again(bench: Bench) -> Iterator[Case]:
         before, after = sure(readers.outsider(old, world), counts), sure(readers.outsider(new, world), later)
         found = list(judge_known(small, after, "verdict: plan"))
         if again.growth and again.keep and "suppress" in plan.protection:
-            grown = sure(readers.outsider(new, world, _grown(old, later, again.growth)), later)
+            grown = sure(readers.outsider(new, world, _grown(old, before, later, again.growth)), later)
             found += judge_known(small, grown, "verdict: growth")
         if counts != later:
             told = _corrected(world, plan, (old, before, counts), (new, after, later), threshold)
@@ -136,7 +136,9 @@ def run_again_amounts(bench: Bench) -> Iterator[Case]:
         secret = {f.cells: "a sum of few" for f in new.hidden if 0 < later.others(f.cells) < FEWEST}
 
         def by_holder() -> tuple[int, list[Failure]]:
-            belief = sure(readers.outsider(new, world, _grown(old, later.sums, again.growth or 0)), later.sums)
+            before = sure(readers.outsider(old, world), firms.sums)
+            grown = _grown(old, before, later.sums, again.growth or 0)
+            belief = sure(readers.outsider(new, world, grown), later.sums)
             return 1, list(judge_known(secret, belief, "verdict: growth"))
 
         yield judged_case(title, HOLDER, "plan", about, by_holder)
@@ -183,14 +185,20 @@ def _changed(random: Random, counts: Counts) -> Counts:
     return tuple(later) if sum(later) else counts
 
 
-def _grown(old: Published, later: Counts, growth: int) -> list[Limit]:
-    """Return what somebody expects who takes it that no printed figure changed by more than some per cent, rightly."""
+def _grown(old: Published, before: Belief, later: Counts, growth: int) -> list[Limit]:
+    """Return what somebody expects who takes it that no figure changed by more than some per cent, rightly.
+
+    A figure that was hidden is one of the values that are left of it.
+    """
     found = []
     for figure in old.figures:
-        if figure.name == "exact" and figure.value:
-            low, high = ceil(figure.value * (100 - growth) / 100), floor(figure.value * (100 + growth) / 100)
-            if low <= sum(later[c] for c in figure.cells) <= high:
-                found.append(Limit(figure.cells, max(low, 0), high))
+        least, most = before.ends(figure.cells)
+        if most == 0:
+            continue
+        low, high = ceil(least * (100 - growth) / 100), None if most is None else floor(most * (100 + growth) / 100)
+        limit = Limit(figure.cells, max(low, 0), high)
+        if limit.holds(sum(later[c] for c in figure.cells)):
+            found.append(limit)
     return found
 
 
