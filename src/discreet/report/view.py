@@ -147,7 +147,8 @@ def _verdict(data: JsonObject, internal: bool) -> dict[str, str]:
 
 def _method(data: JsonObject) -> str:
     release = data["release"]
-    given = {name: value for name, value in release["parameters"].items() if isinstance(value, str | int | float)}
+    # What is a word and no number is said where the release is described.
+    given = {name: value for name, value in release["parameters"].items() if isinstance(value, int | float)}
     parts = [f"{name.replace('_', ' ')} {value}" for name, value in given.items() if not isinstance(value, bool)]
     return ", ".join([release["method"], *parts])
 
