@@ -170,6 +170,54 @@ def test_a_correction_is_judged_with_the_records_of_then(tmp_path: Path) -> None
         run_quarter(tmp_path, "q1", f'{said}records = "old.csv"\n', vintage="fourth")
 
 
+def test_a_correction_that_gives_figures_away_is_published_once_more_is_closed(tmp_path: Path) -> None:
+    draw = np.random.default_rng(1)
+    firms: Firms = {i: born(draw) for i in range(220)}
+    write(tmp_path, firms)
+    publish_outcome(run_quarter(tmp_path, "q1", vintage="first"))
+    (tmp_path / "firms.csv").rename(tmp_path / "old.csv")
+    # A tenth of the firms were in the wrong cell.
+    write(tmp_path, {i: born(draw) if draw.random() < 0.1 else firm for i, firm in firms.items()})
+    said = '[previous]\nfolder = "q1first"\nrevision = true\nrecords = "old.csv"\n'
+    closed = ['[[frozen]]\ncell = { size = "' + size + '" }\nstate = "closed"\n' for size in ("s2", "s0")]
+    found = run_quarter(tmp_path, "q1", said, vintage="second")
+    assert found.verdict == "withhold"
+    assert "2 figures can be worked out exactly" in found.clusters[0].sentence
+    assert '[[frozen]], cell = { DIMENSION = "…" }, state = "closed"' in found.clusters[0].sentence
+    # Of two sums of hidden figures, the first version tells one by itself, as it still is. The other was corrected.
+    found = run_quarter(tmp_path, "q1", said + closed[0], vintage="second")
+    assert "Not judged: 1 sum of hidden amounts" in found.clusters[0].sentence
+    assert "(region=r2 + r3, size=s1 " in found.clusters[0].sentence
+    assert "[[frozen]]" in found.clusters[0].sentence
+    assert run_quarter(tmp_path, "q1", said + "".join(closed), vintage="second").verdict == "protect"
+
+
+def test_a_correction_of_figures_drawn_at_random_is_judged_by_the_policy_that_the_refusal_names(tmp_path: Path) -> None:
+    draw = np.random.default_rng(3)
+    people = {i: born(draw)[:3] for i in range(300)}
+    tables = table("A", ["region", "size"]) + table("B", ["region", "size", "branch"])
+    (tmp_path / "own.toml").write_text('extends = "default"\n[limits]\ndr = "none"\n')
+
+    def run_with(vintage: str, policy: str, more: str = "") -> ProgrammeOutcome:
+        rows = ["id,region,size,branch", *(f"{i},{','.join(one)}" for i, one in people.items())]
+        (tmp_path / f"{vintage}.csv").write_text("\n".join(rows) + "\n")
+        head = f'title = "people"\nperiod = "q1"\nvintage = "{vintage}"\npopulation = "people"\npolicy = "{policy}"\n'
+        head += 'ledger = "office.sqlite"\n'
+        records = f'[records]\nfiles = "{vintage}.csv"\ncontributor = "id"\n[output]\nfolder = "{vintage}"\n'
+        return run_plan(plan_of(head + records + more + tables, folder=tmp_path), RunOptions(seed=2**127 + 1))
+
+    publish_outcome(run_with("first", "default"))
+    people |= dict.fromkeys(range(0, 300, 12), ("r0", "s1", "b1"))
+    said = '[previous]\nfolder = "first"\nrevision = true\nrecords = "first.csv"\n'
+    refused = run_with("second", "default", said)
+    assert refused.verdict == "withhold"
+    assert "could not be judged; judge intervals" in refused.clusters[0].sentence
+    assert "in a plan, a policy without a limit dr" in refused.clusters[0].sentence
+    judged = run_with("third", "own.toml", said)
+    assert "could not be judged" not in judged.clusters[0].sentence
+    assert judged.verdict == "protect", judged.clusters[0].sentence
+
+
 def test_a_revision_keeps_its_pattern_where_respondents_know_what_was_hidden_for_them(tmp_path: Path) -> None:
     """The one large firm of a region knows the cell that is hidden beside it: that is no reason to hide more."""
     amounts = {"s0": (40, 90), "s1": (6, 90), "s2": (1, 300)}
