@@ -55,6 +55,13 @@ def run_quarter(folder: Path, period: str, more: str = "", vintage: str = "", he
     return run_plan(plan_of(head + records + output + more + TABLES, folder=folder), RunOptions(seed=2**127 + 1))
 
 
+def publish_first(folder: Path, firms: Firms) -> None:
+    """Publish the first version of a quarter, and keep its records."""
+    write(folder, firms)
+    publish_outcome(run_quarter(folder, "q1", vintage="first"))
+    (folder / "firms.csv").rename(folder / "old.csv")
+
+
 def kept_share(outcome: ProgrammeOutcome) -> float:
     told = next(note for note in outcome.clusters[0].notes if "are as before" in note)
     assert re.search(r"Keeping the pattern cost [\d,]+ in place of [\d,]+ \(", told)
@@ -136,9 +143,7 @@ def test_a_revision_that_prints_what_was_hidden_is_caught_and_mended(regions: in
 
 def test_what_the_ledger_contradicts_is_refused_with_the_keys_of_the_plan(tmp_path: Path) -> None:
     firms: Firms = {i: (f"r{i % 3}", f"s{i % 2}", "b0", 30 + i) for i in range(60)}
-    write(tmp_path, firms)
-    publish_outcome(run_quarter(tmp_path, "q1", vintage="first"))
-    (tmp_path / "firms.csv").rename(tmp_path / "old.csv")
+    publish_first(tmp_path, firms)
     write(tmp_path, firms | {5: (*firms[5][:3], 99)})
     with pytest.raises(DataError, match=r"line 6, ledger: .*cannot all be true.*under \[previous\]") as error:
         run_quarter(tmp_path, "q1", vintage="second")
@@ -151,9 +156,7 @@ def test_what_the_ledger_contradicts_is_refused_with_the_keys_of_the_plan(tmp_pa
 def test_a_correction_is_judged_with_the_records_of_then(tmp_path: Path) -> None:
     draw = np.random.default_rng(2)
     firms: Firms = {i: born(draw) for i in range(220)}
-    write(tmp_path, firms)
-    publish_outcome(run_quarter(tmp_path, "q1", vintage="first"))
-    (tmp_path / "firms.csv").rename(tmp_path / "old.csv")
+    publish_first(tmp_path, firms)
     # Nearly a third of all firms, and hidden cells with them.
     raised = {i: (*f[:3], max(int(f[3] * draw.choice([0.5, 1.1, 1.3])), 1)) for i, f in firms.items()}
     write(tmp_path, {i: raised[i] if draw.random() < 0.3 else firm for i, firm in firms.items()})
@@ -173,9 +176,7 @@ def test_a_correction_is_judged_with_the_records_of_then(tmp_path: Path) -> None
 def test_a_correction_that_gives_figures_away_is_published_once_more_is_closed(tmp_path: Path) -> None:
     draw = np.random.default_rng(1)
     firms: Firms = {i: born(draw) for i in range(220)}
-    write(tmp_path, firms)
-    publish_outcome(run_quarter(tmp_path, "q1", vintage="first"))
-    (tmp_path / "firms.csv").rename(tmp_path / "old.csv")
+    publish_first(tmp_path, firms)
     # A tenth of the firms were in the wrong cell.
     write(tmp_path, {i: born(draw) if draw.random() < 0.1 else firm for i, firm in firms.items()})
     said = '[previous]\nfolder = "q1first"\nrevision = true\nrecords = "old.csv"\n'
