@@ -20,6 +20,7 @@ from discreet.table.arrow_files import TextOptions, errors_of, published_tables,
 from discreet.table.columns import Coded, coded_arrow
 from discreet.table.counts import Where
 from discreet.table.doubtful_files import (
+    refuse_bare,
     refuse_cut,
     refuse_flags,
     refuse_gaps,
@@ -309,6 +310,8 @@ def _built(columns: _Columns, how: ReleaseOptions, groups: Groups) -> Figures:
         padded=stated is not None,
     )
     if stated is None and not ends:
+        if "" not in how.get("marks", ()):
+            refuse_bare(labels, texts, where)
         if "marks" not in how:
             refuse_gaps(texts, hidden, where)
         said = [found[1].strip() for mark in how.get("marks", ()) if (found := MEANING.fullmatch(mark.strip()))]
