@@ -259,7 +259,7 @@ def _compiling(kernel: Kernel[..., Any], around: dict[str, Any]) -> Any:
 def _compile_for_types(made: Any) -> None:
     """Compile a kernel for types alone.
 
-    Numba would compile it again for every constant that another kernel hands to it, without being faster: 30 of the 164
+    Numba would compile it again for every constant that another kernel hands to it, without being faster: 28 of the 164
     machine codes that all tests need.
     """
     from numba.core.types import unliteral
