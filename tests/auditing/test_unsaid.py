@@ -326,12 +326,11 @@ def test_a_revision_is_not_called_safe_if_zeros_that_are_shown_would_tell(tmp_pa
         )
         for middle, whole in ((23, 91), (27, 95))
     )
-    about = {"population": "p", "period": "2024"}
     for least, verdict in ((None, "incomplete"), (0, "safe"), (1, "unsafe")):
         old, new = (Release.of(one.marked(least)) for one in (first, final))
         assert {dc.audit(one).verdict for one in (old, new)} == {"safe"}
         ledger = Ledger(tmp_path / f"{least}.sqlite")
-        ledger.add(old, title="First", **about)
-        found = ledger.check(new, title="Final", revises="First", threshold=None, **about)
+        ledger.add(old, title="First", population="p", period="2024")
+        found = ledger.check(new, title="Final", revises="First", threshold=None, population="p", period="2024")
         assert found.verdict == verdict
         assert ("retag" in found.sentence) == (least is None)

@@ -124,21 +124,14 @@ class JoinedTables:
         for block in self.blocks:
             self.inner[self.inner_of(block)] = True
         self.asked = self.inner & (self.equations.source < 0) & ~self.protected
+        self.judge = self.settings.judge(self.equations)
         # Who is in a line is asked of every sum.
         wanted = self.protected | self.asked | (~self.equations.exact & (self.settings.lines is not None))
         # Without limits, all that counts is which figures have a single value, and which cells are small in any case.
         limits = self.settings.limits
         limited = limits.width is not None or limits.dr is not None or self.settings.lines is not None
-        if self.other is not None:
-            wanted[self.other.pairs(self.equations)] = True
-        while True:
-            self.judge = self.settings.judge(self.equations)
-            apart = None if limited else self.settings.top(self.judge.scale)
-            self.found = self.judge.bound(self.equations, np.flatnonzero(wanted), apart)
-            closer = {} if self.other is None else self.other.excluded(self.equations, self.found)
-            if not closer:
-                return
-            self.equations = self.plain = self.equations.with_ranges(closer)
+        apart = None if limited else self.settings.top(self.judge.scale)
+        self.found = self.judge.bound(self.equations, np.flatnonzero(wanted), apart)
 
     def _equations(self, parts: Sequence[Figures]) -> Equations:
         """State what tables say, with what others say about who is there, or about other versions."""

@@ -326,7 +326,7 @@ class Ledger(Readable):
             apart: pairs of dimensions that have the same categories and are not the same.
             originals: the true tables behind the release, under its title, and behind those that it corrects, by id or
                 title (by default the one kept beside the ledger): they say what was corrected, and a reader is taken to
-                know which of the finest cells that is. Nothing of them is kept.
+                know which of the finest cells went up, and which down. Nothing of them is kept.
             time_limit: seconds for the whole check; nothing unfinished is called safe.
             workers: threads.
             progress: called as the work advances.
