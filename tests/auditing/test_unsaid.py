@@ -307,6 +307,8 @@ def test_what_marks_of_an_earlier_release_leave_open_is_said_by_retagging_it(tmp
         assert ledger.check(new, title="New").verdict == verdict
         assert (ledger.entry("Old").least, ledger.entry("Old").amended[-1].least) == (least, None)
         assert len(ledger.verify().sentence) > 0
+    with pytest.raises(RequestError, match="is 7; give 1 if they are above 0, or 0 if they can be 0"):
+        ledger.retag("Old", least=7, reason="more")
     with pytest.raises(RequestError, match="says the same already"):
         ledger.retag("Old", least=1, reason="again")
     said = ledger.add(Release.of(old).marked(1), title="Said")
