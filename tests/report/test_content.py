@@ -263,13 +263,13 @@ def test_shares_on_a_page_have_one_denominator() -> None:
 
 def test_a_comparison_counts_its_protections_in_one_way() -> None:
     found = dc.compare(dc.datasets.religion(), ["random-rounding:base=3", "conventional-rounding:base=3"], draws=20)
-    page = " ".join(" ".join(readable(html_report(internal(found.to_dict())))).split())
+    page = " ".join(" ".join(readable(html_report(internal(data_of(found))))).split())
     assert "2 protections compared" in page
     safe = dc.Table.from_array([[80, 70], [60, 90]], ["a", "b"])
     found = dc.compare(safe, ["random-rounding:base=3", "conventional-rounding:base=3"], draws=20)
     assert "2 protections compared; 2 meet the policy" in found.sentence
     assert found.sentence.endswith("Take the table as it is, which does too.")
-    told = " ".join(" ".join(readable(html_report(internal(found.to_dict())))).split())
+    told = " ".join(" ".join(readable(html_report(internal(data_of(found))))).split())
     assert "Protections compared 2" in told
     assert "Meet the policy 2" in told
     assert "Protections 2, as listed above" in page
