@@ -214,11 +214,12 @@ def test_files_of_sdmx_in_other_units_are_not_joined(tmp_path: Path, monkeypatch
 def test_flags_and_statuses_that_tell_hidden_figures_apart_are_marks(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text("area,count,flag\nN,,P\nS,,S\nW,10,\nV,0,\nTotal,14,\n")
+    bare = ("--dimensions", "area", "--mark", "")
     assert "column 'flag' is no dimension and tells hidden figures apart ('P' and 'S')" in refused(
-        run("audit", file, "--dimensions", "area")
+        run("audit", file, *bare)
     )
     file.write_text("area,count,note\nN,,few people\nS,,\nW,10,\nV,0,\nTotal,14,\n")
-    assert "tells hidden figures apart ('' and 'few people')" in refused(run("audit", file, "--dimensions", "area"))
+    assert "tells hidden figures apart ('' and 'few people')" in refused(run("audit", file, *bare))
     names = file.with_name("names.csv")
     names.write_text(
         "area,name,sex,count\nN,North,m,\nN,North,f,\nS,South,m,\nS,South,f,\nW,West,m,1\nW,West,f,0\nTotal,All,m,9\nTotal,All,f,8\n"
