@@ -13,14 +13,15 @@ from typing import TypeAlias
 
 from redteam import originals, readers
 from redteam.case import Bench, Case, judged_case, sure
-from redteam.enumeration import MOST_TABLES, Belief, Limit, TooManyError
+from redteam.enumeration import Belief, Limit
 from redteam.judge import Failure, judge_known, refuted
+from redteam.of_corrections import sum_over, versions
 from redteam.of_counts import below
 from redteam.of_plans import FORMATS, LIMITS, POLICY, Plan, of_firms, records_of, write_firms, write_people
 from redteam.originals import Firms
 from redteam.published import Published
 from redteam.readers import HOLDER
-from redteam.worlds import Cells, Counts, World
+from redteam.worlds import Counts, World
 
 METHODS = (*["suppress"] * 3, "conventional-rounding:base=3,margins=true", "controlled-rounding:base=3")
 FEWEST = 3
@@ -86,7 +87,7 @@ def run_again(bench: Bench) -> Iterator[Case]:
         before, after = sure(readers.outsider(old, world), counts), sure(readers.outsider(new, world), later)
         found = list(judge_known(small, after, "verdict: plan"))
         if again.growth and again.keep and "suppress" in plan.protection:
-            grown = sure(readers.outsider(new, world, _grown(old, later, again.growth)), later)
+            grown = sure(readers.outsider(new, world, _grown(old, before, later, again.growth)), later)
             found += judge_known(small, grown, "verdict: growth")
         if counts != later:
             told = _corrected(world, plan, (old, before, counts), (new, after, later), threshold)
@@ -135,7 +136,9 @@ def run_again_amounts(bench: Bench) -> Iterator[Case]:
         secret = {f.cells: "a sum of few" for f in new.hidden if 0 < later.others(f.cells) < FEWEST}
 
         def by_holder() -> tuple[int, list[Failure]]:
-            belief = sure(readers.outsider(new, world, _grown(old, later.sums, again.growth or 0)), later.sums)
+            before = sure(readers.outsider(old, world), firms.sums)
+            grown = _grown(old, before, later.sums, again.growth or 0)
+            belief = sure(readers.outsider(new, world, grown), later.sums)
             return 1, list(judge_known(secret, belief, "verdict: growth"))
 
         yield judged_case(title, HOLDER, "plan", about, by_holder)
@@ -182,14 +185,20 @@ def _changed(random: Random, counts: Counts) -> Counts:
     return tuple(later) if sum(later) else counts
 
 
-def _grown(old: Published, later: Counts, growth: int) -> list[Limit]:
-    """Return what somebody expects who takes it that no printed figure changed by more than some per cent, rightly."""
+def _grown(old: Published, before: Belief, later: Counts, growth: int) -> list[Limit]:
+    """Return what somebody expects who takes it that no figure changed by more than some per cent, rightly.
+
+    A figure that was hidden is one of the values that are left of it.
+    """
     found = []
     for figure in old.figures:
-        if figure.name == "exact" and figure.value:
-            low, high = ceil(figure.value * (100 - growth) / 100), floor(figure.value * (100 + growth) / 100)
-            if low <= sum(later[c] for c in figure.cells) <= high:
-                found.append(Limit(figure.cells, max(low, 0), high))
+        least, most = before.ends(figure.cells)
+        if most == 0:
+            continue
+        low, high = ceil(least * (100 - growth) / 100), None if most is None else floor(most * (100 + growth) / 100)
+        limit = Limit(figure.cells, max(low, 0), high)
+        if limit.holds(sum(later[c] for c in figure.cells)):
+            found.append(limit)
     return found
 
 
@@ -245,40 +254,19 @@ Version: TypeAlias = tuple[Published, Belief, Counts]
 
 
 def _corrected(world: World, plan: Plan, first: Version, second: Version, threshold: int) -> Iterator[Failure]:
-    """Judge what both versions tell somebody who knows which cells of the tables were corrected, and neither alone."""
-    size = len(world.leaves)
+    """Judge what both versions tell somebody who knows which cells of the tables went up or down, and neither alone."""
     finest = [
         world.cells(dict(zip(names, labels, strict=True)))
         for names in plan.tables
         for labels in product(*(dict(world.dimensions)[name] for name in names))
     ]
-    changed = [_sum(first[2], cells) != _sum(second[2], cells) for cells in finest]
-    if first[1].open or second[1].open:
-        raise TooManyError
-    same: dict[tuple[int, ...], tuple[list[Counts], list[Counts]]] = {}
-    for side, (_, belief, _) in enumerate((first, second)):
-        for table in belief.tables(size):
-            key = tuple(_sum(table, cells) for cells, other in zip(finest, changed, strict=True) if not other)
-            same.setdefault(key, ([], []))[side].append(table)
-    moved = [cells for cells, other in zip(finest, changed, strict=True) if other]
-    if sum(len(one) * len(other) for one, other in same.values()) > MOST_TABLES:
-        raise TooManyError
-    pairs = [
-        pair
-        for ends in same.values()
-        for pair in product(*ends)
-        if all(_sum(pair[0], cells) != _sum(pair[1], cells) for cells in moved)
-    ]
+    pairs = versions((first[1], second[1]), (first[2], second[2]), finest)
     for side, (shown, belief, truth) in enumerate((first, second)):
         secret = [*(figure.cells for figure in shown.hidden), *below(truth, shown, threshold)]
         for cells in dict.fromkeys(secret):
-            values = {_sum(pair[side], cells) for pair in pairs}
+            values = {sum_over(pair[side], cells) for pair in pairs}
             if len(values) == 1 and not belief.single(cells):
                 yield refuted("verdict: corrected", f"cells {cells} of version {side + 1}: both leave {values}")
-
-
-def _sum(counts: Counts, cells: Cells) -> int:
-    return sum(counts[cell] for cell in cells)
 
 
 def _carried(

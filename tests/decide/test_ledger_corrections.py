@@ -79,7 +79,7 @@ def published(random: Random, title: str, dims: Shape, table: np.ndarray, names:
 
 @dataclass(frozen=True)
 class Versions:
-    """A table and its correction, each published; ``must`` says that cells which were corrected are known to differ."""
+    """A table and its correction, each published; ``must`` says that corrected cells moved by 1 or more."""
 
     dims: Shape
     before: np.ndarray
@@ -109,15 +109,17 @@ class Versions:
     def original(self, table: np.ndarray) -> list[Table]:
         return [Table.from_array(table, {name: [f"{name}{i}" for i in range(n)] for name, n in self.dims.items()})]
 
+    def crossed(self, table: np.ndarray, names: Sequence[str]) -> np.ndarray:
+        """Return the sums of a crossing."""
+        axes = tuple(i for i, name in enumerate(self.dims) if name not in names)
+        return table.sum(axis=axes) if axes else table
+
     def pairs(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return all pairs of tables that the releases leave to somebody who knows which cells were corrected."""
+        """Return all pairs of tables that the releases leave to somebody who knows which cells went up or down."""
         crossings = [sheet.figures.names for sheet in self.first]
-
-        def crossed(table: np.ndarray, names: Sequence[str]) -> np.ndarray:
-            axes = tuple(i for i, name in enumerate(self.dims) if name not in names)
-            return table.sum(axis=axes) if axes else table
-
-        moved = [crossed(self.before, names) != crossed(self.now, names) for names in crossings]
+        crossed = self.crossed
+        way = [np.sign(crossed(self.now, names) - crossed(self.before, names)) for names in crossings]
+        moved = [one != 0 for one in way]
         same = defaultdict(list)
         for table in fitting(self.dims, [sheet.figures for sheet in self.final]):
             fixed = (crossed(table, c)[~m] for c, m in zip(crossings, moved, strict=True))
@@ -126,8 +128,8 @@ class Versions:
         for old in fitting(self.dims, [sheet.figures for sheet in self.first]):
             fixed = (crossed(old, c)[~m] for c, m in zip(crossings, moved, strict=True))
             for new in same[tuple(tuple(one.tolist()) for one in fixed)]:
-                equal = (crossed(old, c)[m] == crossed(new, c)[m] for c, m in zip(crossings, moved, strict=True))
-                if not self.must or not any(one.any() for one in equal):
+                by = (crossed(new, c) - crossed(old, c) for c in crossings)
+                if all((one * w)[m].min(initial=1) >= self.must for one, w, m in zip(by, way, moved, strict=True)):
                     found.append((old, new))
         return found
 
@@ -136,7 +138,7 @@ class Versions:
         truth = self.original(self.before), self.original(self.now)
         for side, (main, theirs) in enumerate(((self.first, self.final), (self.final, self.first))):
             other = OtherVersion.of(main, theirs, TruePair(*truth[:: 1 if side else -1]))
-            other = replace(other, certain=other.certain and self.must)
+            other = replace(other, least=other.least * self.must)
             yield side, JoinedTables([*main, *other.unchanged], Settings(), 0, None, other)
 
 

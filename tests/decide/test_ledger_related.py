@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import discreet as dc
-from discreet.core.errors import DataError, InfeasibleError, RequestError
+from discreet.core.errors import DataError, RequestError
 from discreet.decide.ledger import Entry, Ledger
 from discreet.decide.ledger.release_check import _worlds
 from discreet.table.figures import Figures
@@ -132,7 +132,7 @@ def test_categories_that_contradict_each_other_are_related_by_a_hierarchy(ledger
     """Four streets, and two of them: no total says so, a hierarchy does, of either release."""
     ledger.add(shown([21], {"area": ["north"]}, absent="unpublished"), title="Districts")
     coast = [20], {"area": ["coast"]}
-    with pytest.raises(InfeasibleError, match=r"a hierarchy with those of both \(--hierarchy\)"):
+    with pytest.raises(DataError, match=r"a hierarchy with those of both \(--hierarchy\)"):
         ledger.check(shown(*coast, absent="unpublished"), title="Zones")
     tree = Hierarchy.from_parents([("north", None), ("coast", "north"), ("s3", "north"), ("s1", "coast")])
     found = ledger.check(shown(*coast, absent="unpublished", hierarchies={"area": (tree,)}), title="Zones")

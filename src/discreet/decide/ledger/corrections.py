@@ -5,10 +5,10 @@ corrected cell in it says the same of both versions. With corrected cells in it,
 
     a figure now = rest + Σ corrected cells now,    the figure before = rest + Σ corrected cells before,
 
-with the same rest. Put behind the equations of one version, this is all that the other one says. A corrected cell does
-not have the value that it had: that is used where one is known, and at an end of the range of the other. Somebody who
-does not know which cells were corrected knows less. Without true tables, a reader is taken to know those that both
-versions print differently, and to take all others to be as they were.
+with the same rest, and a corrected cell is above what it was, or below. Put behind the equations of one version, this
+is all that the other one says. Which of the two it is, a reader is taken to know: somebody who knows only that a cell
+was corrected, or not even that, knows less. Without true tables, a reader is taken to know the cells that both versions
+print differently, and to take all others to be as they were.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from discreet.auditing.levels import refuse_unfit, true_values
 from discreet.core.errors import DataError
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.decide.ledger.entry import PublishedTable
-from discreet.feasible.bounds import Bounds
 from discreet.table.equations import Equations, Layout, equations_of, lay_out
 from discreet.table.figures import Figures
 from discreet.table.grid import locate
@@ -41,10 +40,15 @@ Originals: TypeAlias = Sequence[Table | Tabulation]
 
 @dataclass(frozen=True)
 class TruePair:
-    """The true tables behind an earlier version of some figures, and behind the present one."""
+    """The true tables behind another version of some figures, and behind one's own."""
 
-    before: Originals
-    now: Originals
+    other: Originals
+    own: Originals
+
+    @property
+    def swapped(self) -> TruePair:
+        """The pair, as it is seen from the other version."""
+        return TruePair(self.own, self.other)
 
 
 def refuse_foreign(release: Release, title: str, originals: Originals) -> None:
@@ -61,9 +65,9 @@ class OtherVersion:
     """What another version of the figures says, laid over the equations of one.
 
     ``unchanged`` are its tables without the figures that have corrected cells in them. ``positions`` are the places
-    that have a value in the other version beside their own, with the ranges of that value; ``corrected`` says which of
-    them are corrected cells, whose values are known to differ if they are ``certain`` to. Each of the ``sums`` is a
-    place, and the corrected cells in it; without any, its values are equal.
+    that have a value in the other version beside their own, with the ranges of that value. Each of the ``sums`` is a
+    place, and the corrected cells in it; without any, its values are equal. The other version ``raised`` some corrected
+    cells, or lowered them (False), at least by ``least`` units.
     """
 
     title: str
@@ -72,15 +76,15 @@ class OtherVersion:
     positions: IntArray
     lower: IntArray
     upper: IntArray
-    corrected: BoolArray
-    certain: bool
     sums: tuple[tuple[int, tuple[int, ...]], ...]
+    raised: tuple[tuple[int, bool], ...]
+    least: int
 
     @classmethod
     def of(
         cls, main: Sequence[PublishedTable], theirs: Sequence[PublishedTable], pair: TruePair | None
     ) -> OtherVersion:
-        """Lay the tables of another version over those of one, whichever of the pair is which."""
+        """Lay the tables of another version over those of one; the pair is that of the other one, and of this one."""
         one, other = ([sheet.figures for sheet in side] for side in (main, theirs))
         parts = (*one, *other)
         layout, decimals = lay_out(parts, (), None), max(part.decimals for part in parts)
@@ -102,10 +106,8 @@ class OtherVersion:
             unchanged.append(replace(sheet, figures=_taken(sheet.figures, ~inside)))
             sums += [(place, cells) for place, cells in change.held.items() if cells != (place,)]
             sums += [(int(i), ()) for i in np.setdiff1d(at[change.covers(at)], mine)]
-        corrected = np.isin(at, np.array([cell for one in changes for cell in one.cells], np.int64))
-        return cls(
-            theirs[0].entry.title, layout, tuple(unchanged), at, lower, upper, corrected, differ.certain, tuple(sums)
-        )
+        raised = differ.raised(list(dict.fromkeys(cell for one in changes for cell in one.cells)))
+        return cls(theirs[0].entry.title, layout, tuple(unchanged), at, lower, upper, tuple(sums), raised, differ.least)
 
     def put(self, stated: Equations) -> Equations:
         """Return the equations of one version, with the values of the other behind them."""
@@ -121,15 +123,20 @@ class OtherVersion:
                 rows.append((there[place], rest[one], *(there[cell] for cell in cells)))
             else:
                 rows.append((there[place], place))
+        for k, (cell, up) in enumerate(self.raised):
+            ends = (there[cell], cell) if up else (cell, there[cell])
+            rows.append((*ends, first + self.positions.size + len(rests) + k))
         lengths = np.array([len(row) for row in rows], np.int64)
-        count = self.positions.size + len(rests)
-        free = np.full(len(rests), min(0, int(stated.lower.min())))
+        more = np.full(len(rests), min(0, int(stated.lower.min()))), np.full(len(self.raised), self.least)
+        free = np.concatenate(more)
+        count = self.positions.size + free.size
         names = [f"{stated.describe(place)} in «{self.title}»" for place in self.positions.tolist()]
         names += [f"{stated.describe(place)} without its corrected cells" for place, _ in rests]
+        names += [f"the correction of {stated.describe(cell)}" for cell, _ in self.raised]
         return replace(
             stated,
             lower=np.concatenate([stated.lower, self.lower, free]),
-            upper=np.concatenate([stated.upper, self.upper, np.full(len(rests), UNBOUNDED)]),
+            upper=np.concatenate([stated.upper, self.upper, np.full(free.size, UNBOUNDED)]),
             source=np.append(stated.source, np.full(count, -1)),
             row=np.append(stated.row, np.full(count, -1)),
             hidden=np.append(stated.hidden, np.zeros(count, bool)),
@@ -139,55 +146,28 @@ class OtherVersion:
             sums=(*stated.sums, *names),
         )
 
-    def pairs(self, equations: Equations) -> IntArray:
-        """Return the corrected cells, in the first row as they are here, in the second as in the other version."""
-        first = equations.lower.size - len(equations.sums)
-        at = np.flatnonzero(self.corrected)
-        return np.stack([self.positions[at], first + at])
-
-    def excluded(self, equations: Equations, found: Bounds) -> dict[int, tuple[int, int]]:
-        """Return narrower ranges of corrected cells, which do not have the value that the other version tells.
-
-        Raises:
-            DataError: if both versions tell the same value of one.
-        """
-        if not self.certain:
-            return {}
-        closer: dict[int, tuple[int, int]] = {}
-        for one, other in (self.pairs(equations), self.pairs(equations)[::-1]):
-            known = found.lower[other] == found.upper[other]
-            value = found.lower[other]
-            low, high = found.lower[one], found.upper[one]
-            both = np.flatnonzero(known & (low == high) & (low == value))
-            if both.size:
-                name = equations.describe(int(one[both[0]]))
-                raise DataError(
-                    f"{name} differs between the originals, but both versions tell the same value of it, "
-                    f"{equations.text(int(value[both[0]]))}; give the originals that they were made from"
-                )
-            for k in np.flatnonzero(known & ((low == value) | (high == value))).tolist():
-                closer[int(one[k])] = int(low[k]) + int(low[k] == value[k]), int(high[k]) - int(high[k] == value[k])
-        return closer
-
 
 @dataclass(frozen=True, eq=False)
 class _Difference:
-    """The values of every position by two originals, NaN where they do not say, and whether all are integers."""
+    """The values of every position by the originals of the other version and of one, NaN where they do not say.
+
+    Those of a corrected cell differ at least by so many units: integers by 1.
+    """
 
     values: tuple[FloatArray, FloatArray]
-    certain: bool
+    least: int
 
     @classmethod
     def of(cls, layout: Layout, decimals: int, pair: TruePair) -> _Difference:
         values: list[FloatArray] = []
-        certain = True
-        for originals in (pair.before, pair.now):
+        least = 1
+        for originals in (pair.other, pair.own):
             at, told, whole = true_values(originals, layout.space, layout.positions, decimals)
             value = np.full(layout.positions.size, np.nan)
             value[at] = told
             values.append(value)
-            certain &= whole
-        return cls((values[0], values[1]), certain)
+            least &= whole
+        return cls((values[0], values[1]), least)
 
     def among(self, cells: IntArray, whole: int, name: str) -> BoolArray:
         """Say which cells of a table differ. What an original does not list is 0, if the others add up to its total."""
@@ -203,13 +183,18 @@ class _Difference:
         differs: BoolArray = found[0] != found[1]
         return differs
 
+    def raised(self, cells: Sequence[int]) -> tuple[tuple[int, bool], ...]:
+        """Say which corrected cells the other version raised, and which it lowered."""
+        other, own = (np.nan_to_num(values) for values in self.values)
+        return tuple((cell, bool(other[cell] > own[cell])) for cell in cells)
+
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
-    """The positions that two versions print differently."""
+    """The positions that two versions print differently: in which direction, the figures themselves say."""
 
     differs: BoolArray
-    certain: bool = True
+    least: int = 1
 
     @classmethod
     def of(cls, layout: Layout, mine: Sequence[Figures], others: Sequence[Figures]) -> _Seen:
@@ -225,6 +210,11 @@ class _Seen:
         del whole, name
         found: BoolArray = self.differs[cells]
         return found
+
+    def raised(self, cells: Sequence[int]) -> tuple[tuple[int, bool], ...]:
+        """Say nothing beside the figures."""
+        del cells
+        return ()
 
 
 @dataclass(frozen=True, eq=False)

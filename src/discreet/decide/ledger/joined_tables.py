@@ -124,21 +124,14 @@ class JoinedTables:
         for block in self.blocks:
             self.inner[self.inner_of(block)] = True
         self.asked = self.inner & (self.equations.source < 0) & ~self.protected
+        self.judge = self.settings.judge(self.equations)
         # Who is in a line is asked of every sum.
         wanted = self.protected | self.asked | (~self.equations.exact & (self.settings.lines is not None))
         # Without limits, all that counts is which figures have a single value, and which cells are small in any case.
         limits = self.settings.limits
         limited = limits.width is not None or limits.dr is not None or self.settings.lines is not None
-        if self.other is not None:
-            wanted[self.other.pairs(self.equations)] = True
-        while True:
-            self.judge = self.settings.judge(self.equations)
-            apart = None if limited else self.settings.top(self.judge.scale)
-            self.found = self.judge.bound(self.equations, np.flatnonzero(wanted), apart)
-            closer = {} if self.other is None else self.other.excluded(self.equations, self.found)
-            if not closer:
-                return
-            self.equations = self.plain = self.equations.with_ranges(closer)
+        apart = None if limited else self.settings.top(self.judge.scale)
+        self.found = self.judge.bound(self.equations, np.flatnonzero(wanted), apart)
 
     def _equations(self, parts: Sequence[Figures]) -> Equations:
         """State what tables say, with what others say about who is there, or about other versions."""
@@ -236,8 +229,9 @@ class JoinedTables:
         return [
             f"{many(count, 'figure')} of «{self.sheets[-1].entry.title}» {'was' if count == 1 else 'were'} drawn at "
             f"random again after {', '.join(found)}, and without a policy only the possible values are judged, not how "
-            "likely readers of both draws find each; publish the figures that were drawn first, or give a policy with "
-            "a limit on 1/H (--policy)"
+            "likely readers of both draws find each; publish the figures that were drawn first, or leave them out "
+            f"where fewer than {ONE_DRAW} are printed again, since so few may be equal by chance (--absent "
+            "unpublished), or give a policy with a limit on 1/H (--policy)"
         ]
 
     def in_steps(self) -> tuple[set[frozenset[tuple[str, str]]], str]:

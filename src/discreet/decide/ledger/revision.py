@@ -117,7 +117,7 @@ def corrected_findings(
     settings: Settings,
     originals: TruePair | None,
 ) -> Joint:
-    """Return what both versions give away of either, to a reader who knows which of the finest cells were corrected.
+    """Return what both versions give away of either, to a reader who knows which finest cells went up, and which down.
 
     Without originals, these are the ones that both print differently.
     """
@@ -129,7 +129,7 @@ def corrected_findings(
         return Joint(unjudged=(open_,))
     of_new = OtherVersion.of([*others, *now], first, originals)
     found = findings_of(now, [*others, *of_new.unchanged], settings, other=of_new)
-    of_old = OtherVersion.of(first, [*others, *now], originals)
+    of_old = OtherVersion.of(first, [*others, *now], originals and originals.swapped)
     before = findings_of(of_old.unchanged, first, settings, other=of_old)
     found = _added(found, before, f"its value in «{old[0].entry.title}»")
     return found | Joint(unjudged=tuple(of_unrelated(laid, new, [*old, *earlier])))
