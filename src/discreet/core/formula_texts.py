@@ -7,7 +7,7 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
-RUNS = r"^('*\s*(?:[=@\t\r\n＝＋－＠]|[+-][0-9.,]*[^0-9.,]))"
+RUNS = r"^('*[ \t\n\f\r]*(?:[=@\t\r\n＝＋－＠]|[+-][0-9.,]*[^0-9.,]))"
 """The beginning of such a text; figures with a sign are none, and apostrophes may stand before it already."""
 DEFUSED = f"^'{RUNS[1:]}"
 """The beginning of one that has its apostrophe."""

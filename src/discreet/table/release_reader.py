@@ -269,6 +269,8 @@ def _figures(
         texts, behind = split_brackets(texts, marks)
     columns = columns._replace(texts=written.plain(texts))
     main = replace(_built(columns, how, groups), figure=columns.figure, measure=how.get("measure", ""))
+    if "marks" not in how and PUBLISHED_AS not in columns.beside and not set(ENDS) <= set(columns.beside):
+        refuse_bare(columns.labels, [columns.texts, *columns.aside.values()], where)
     stated = []
     for name, statistic in definitions.items():
         entries = behind if statistic.inside else columns.aside[name]
@@ -312,7 +314,6 @@ def _built(columns: _Columns, how: ReleaseOptions, groups: Groups) -> Figures:
     if stated is None and not ends:
         if "marks" not in how:
             refuse_gaps(texts, hidden, where)
-            refuse_bare(labels, texts, where)
         said = [found[1].strip() for mark in how.get("marks", ()) if (found := MEANING.fullmatch(mark.strip()))]
         refuse_several(texts, hidden, said)
         refuse_telling(texts, hidden, said)
