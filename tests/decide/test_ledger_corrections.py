@@ -11,6 +11,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from discreet.core.errors import DataError, RequestError
@@ -23,6 +24,8 @@ from discreet.table.figures import Figures
 from discreet.table.kinds import Kind
 from discreet.table.release import Release
 from discreet.table.table import Table
+from discreet.table.tabulation import Tabulation
+from discreet.tabulation import tabulate
 
 # --- enumeration -------------------------------------------------------------------------------------------------
 
@@ -291,3 +294,28 @@ def test_originals_of_other_categories_are_refused(ledger: Ledger) -> None:
     rows = Table.from_array(corrected().sum(axis=1), {"area": list(AREAS)})
     with pytest.raises(DataError, match="do not say what all cells of «First» are in both versions"):
         ledger.check(suppressed(corrected()), **ASKED, originals={"First": original(counts()), "Final": rows})
+
+
+def test_amounts_with_other_decimals_are_not_corrected_for_that(tmp_path: Path) -> None:
+    """0.3 among amounts with six decimals is what it is among those with one."""
+    amounts = {"a": 0.3, "b": 0.6, "c": 3.3, "d": 5.5, "f": 7.7}
+
+    def tabulated(found: Mapping[str, float]) -> Tabulation:
+        rows = [{"activity": name, "turnover": value} for name, value in found.items()]
+        return tabulate(pd.DataFrame(rows), by=["activity"], value="turnover")
+
+    def shown(found: Mapping[str, float], hidden: str) -> Release:
+        tenths = [None if name in hidden else round(value * 10) for name, value in found.items()]
+        labels = {"activity": [*found, "Total"]}
+        mark = Kind("suppressed", least=0)
+        whole = round(sum(found.values()) * 10)
+        return Release.of(Figures.from_array([*tenths, whole], labels, figure="turnover", decimals=1, mark=mark))
+
+    now = {**amounts, "f": 7.800001}
+    book = Ledger(tmp_path / "amounts.sqlite")
+    about: Any = {"period": "2024", "variable": "turnover"}
+    book.add(shown(amounts, "af"), title="First", **about)
+    both = {"First": tabulated(amounts), "Final": tabulated(now)}
+    found = book.check(shown(now, "ab"), title="Final", revises="First", originals=both, fewest=1, **about)
+    assert found.verdict == "unsafe"
+    assert {one.name: one.lower for one in found.new}["activity=a"] == 0.3

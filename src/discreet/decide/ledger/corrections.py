@@ -180,7 +180,7 @@ class _Difference:
                     "dimensions and categories of the releases"
                 )
             found.append(mine)
-        differs: BoolArray = found[0] != found[1]
+        differs: BoolArray = np.abs(found[0] - found[1]) > NEAR * np.maximum(np.abs(found[0]), 1.0)
         return differs
 
     def raised(self, cells: Sequence[int]) -> tuple[tuple[int, bool], ...]:
