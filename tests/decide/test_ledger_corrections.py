@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -20,6 +21,7 @@ from discreet.decide.ledger.corrections import OtherVersion, TruePair
 from discreet.decide.ledger.entry import Entry, PublishedTable
 from discreet.decide.ledger.joined_tables import JoinedTables, lay
 from discreet.decide.ledger.settings import Settings
+from discreet.protect import conventional_rounding
 from discreet.table.figures import Figures
 from discreet.table.kinds import Kind
 from discreet.table.release import Release
@@ -142,7 +144,7 @@ class Versions:
         for side, (main, theirs) in enumerate(((self.first, self.final), (self.final, self.first))):
             other = OtherVersion.of(main, theirs, TruePair(*truth[:: 1 if side else -1]))
             other = replace(other, least=other.least * self.must)
-            yield side, JoinedTables([*main, *other.unchanged], Settings(), 0, None, other)
+            yield side, JoinedTables([*main, *other.unchanged], Settings(), 0, None, [other])
 
 
 def agree(seeds: range) -> int:
@@ -294,6 +296,30 @@ def test_originals_of_other_categories_are_refused(ledger: Ledger) -> None:
     rows = Table.from_array(corrected().sum(axis=1), {"area": list(AREAS)})
     with pytest.raises(DataError, match="do not say what all cells of «First» are in both versions"):
         ledger.check(suppressed(corrected()), **ASKED, originals={"First": original(counts()), "Final": rows})
+
+
+def test_three_versions_are_judged_together(tmp_path: Path) -> None:
+    """Each two of them leave a total open: rounded to base 3 and to base 2, it is 8 with what was raised twice."""
+    area = list("abcd")
+    counts = {"First": [3, 1, 0, 4], "Second": [3, 3, 0, 4], "Third": [3, 3, 3, 4]}
+    truth = {title: Table.from_array(row, {"area": area}) for title, row in counts.items()}
+    made = {
+        title: conventional_rounding(table, base=2 if title == "Third" else 3, margins=True)
+        for title, table in truth.items()
+    }
+    titles = list(truth)
+
+    def verdict(*some: str) -> str:
+        book = Ledger(tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite")
+        *old, last = some
+        for k, title in enumerate(old):
+            book.add(made[title], title=title, population="people", revises=old[k - 1 : k])
+        both = {title: truth[title] for title in some}
+        about: Any = {"population": "people", "revises": old[-1], "fewest": 1}
+        return book.check(made[last], title=last, **about, originals=both).verdict
+
+    assert [verdict(*pair) for pair in combinations(titles, 2)] == ["safe"] * 3
+    assert verdict(*titles) == "unsafe"
 
 
 def test_amounts_with_other_decimals_are_not_corrected_for_that(tmp_path: Path) -> None:

@@ -82,11 +82,18 @@ class OtherVersion:
 
     @classmethod
     def of(
-        cls, main: Sequence[PublishedTable], theirs: Sequence[PublishedTable], pair: TruePair | None
+        cls,
+        main: Sequence[PublishedTable],
+        theirs: Sequence[PublishedTable],
+        pair: TruePair | None,
+        every: Sequence[PublishedTable] = (),
     ) -> OtherVersion:
-        """Lay the tables of another version over those of one; the pair is that of the other one, and of this one."""
+        """Lay the tables of another version over those of one; the pair is that of the other one, and of this one.
+
+        ``every`` are the tables of all versions, where there are more than these two.
+        """
         one, other = ([sheet.figures for sheet in side] for side in (main, theirs))
-        parts = (*one, *other)
+        parts = tuple(sheet.figures for sheet in every) or (*one, *other)
         layout, decimals = lay_out(parts, (), None), max(part.decimals for part in parts)
         differ = _Seen.of(layout, one, other) if pair is None else _Difference.of(layout, decimals, pair)
         changes = [_ChangedTable.of(layout, sheet.figures, differ, sheet.entry.title) for sheet in theirs]

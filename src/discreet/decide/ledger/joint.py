@@ -57,14 +57,14 @@ def findings_of(
     before: Presence | None = None,
     *,
     same: bool = True,
-    other: OtherVersion | None = None,
+    others: Sequence[OtherVersion] = (),
 ) -> Joint:
     """Return what joined tables give away, except where nothing relates them.
 
     ``presence`` is what tables of other variables say about who is there, and ``before`` what earlier ones say.
-    ``other`` is what another version of the figures says beside its unchanged tables, which are among the others.
+    ``others`` are what other versions of the figures say beside their unchanged tables, which are among the others.
     """
-    tables = JoinedTables([*earlier, *new], settings, len(earlier), presence, other)
+    tables = JoinedTables([*earlier, *new], settings, len(earlier), presence, others)
     work = GivenAway(tables)
     given = work.all()
     known: list[Known | None] = [None] * len(given)
