@@ -128,9 +128,9 @@ CLIFFS = {
     "suppress 316 × 316": Cliff(suppressed, 316, 4, "over 240", "12", 8.7),
     "five linked tables, 3,000 firms": Cliff(five_linked("none"), 3_000, 200, "137", "15", 13.8),
     "five linked tables, 1,000 firms, respondents": Cliff(
-        five_linked("respondents"), 1_000, 200, "no pattern in 300", "30", 41.4
+        five_linked("respondents"), 1_000, 200, "no pattern in 300", "30", 24.3
     ),
-    "10⁵ firms, respondents": Cliff(firms("respondents"), 100_000, 500, "497", "60", 72.7),
+    "10⁵ firms, respondents": Cliff(firms("respondents"), 100_000, 500, "497", "60", 39.2),
 }
 
 

@@ -28,10 +28,10 @@ from _tools import growing, machine, processor_seconds
 from instances import nested
 
 SIZES = [round(float(size)) for size in os.environ.get("DISCREET_GROWTH", "1e3,1e4,1e5,1e6").split(",")]
-CAP = int(os.environ.get("DISCREET_GROWTH_CAP", "90"))
+CAP = int(os.environ.get("DISCREET_GROWTH_CAP", "60"))
 PATIENCE = 20.0 * CAP
 """What searches are given on the clock: enough that on a busy machine, too, the cap on CPU seconds ends them."""
-DEADLINE = time.time() + 0.85 * float(os.environ.get("DISCREET_BENCH_SECONDS", "1e9"))
+DEADLINE = time.time() + 0.8 * float(os.environ.get("DISCREET_BENCH_SECONDS", "1e9"))
 """When no further point is begun; the rest of the time is for those that have begun."""
 PICTURE = Path(__file__).with_name("growth.svg")
 WARM = 1_000

@@ -1,13 +1,14 @@
 """Run every benchmark, each in a process and a time of its own, and write RESULTS.md: half an hour at most.
 
 Parts that generate tables are run at three seeds, or go through them by themselves. Every part prints its rows as they
-are measured: one that does not end in its time is ended, keeps them, and is named. With the names of parts, these are
-run in this process, as long as they take, and printed.
+are measured: one that does not end in its time is ended, keeps them, and is named. With the names of parts, only these
+are run, each as long as it takes, and their sections take the place of those in RESULTS.md.
 """
 
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import signal
 import subprocess
@@ -53,12 +54,13 @@ PARTS = {
     "assess": Part(60),
     "workbench": Part(50),
     "cliffs": Part(130),
-    "growth": Part(235),
+    "growth": Part(300),
 }
 """Modules, or functions of modules, with their budget: what each was measured to take where nothing else ran, and about
 a fifth more."""
 WHOLE = 1740
 """The most seconds of all parts together; what is more than their budgets goes to parts that need more than theirs."""
+RESULTS = Path(__file__).resolve().parent / "RESULTS.md"
 HEAD = """# Benchmark results
 
 Times are the best of a few, taken in turn in one run on a shared machine; read the ratios. `make bench` writes this
@@ -92,7 +94,7 @@ def part(name: str, seed: int, limit: float) -> Done:
     environment = {**os.environ, "DISCREET_BENCH_SEED": str(seed), "DISCREET_BENCH_SECONDS": str(limit)}
     begun, used = time.monotonic(), _processor()
     with tempfile.TemporaryFile("w+", encoding="utf-8") as printed:
-        command = [sys.executable, __file__, name]
+        command = [sys.executable, __file__, "--print", name]
         process = subprocess.Popen(command, env=environment, stdout=printed, start_new_session=True)
         try:
             ended = "failed" if process.wait(limit) else ""
@@ -137,24 +139,45 @@ def took(done: dict[tuple[str, int], Done]) -> str:
     )
 
 
-def main() -> None:
-    if sys.argv[1:]:
-        for name in sys.argv[1:]:
-            module, _, function = name.partition(":")
-            for text in getattr(importlib.import_module(module), function or "main")():
-                print(text, flush=True)
-        return
-    results = Path(__file__).resolve().parent / "RESULTS.md"
+def printed(name: str) -> None:
+    """Run a part in this process, and print its section as it grows."""
+    module, _, function = name.partition(":")
+    for text in getattr(importlib.import_module(module), function or "main")():
+        print(text, flush=True)
+
+
+def alone(names: list[str]) -> None:
+    """Run some parts, each as long as it takes, and put their sections into RESULTS.md."""
+    for name in names:
+        for seed in PARTS[name].seeds:
+            done = part(name, seed, math.inf)
+            if done.ended:
+                raise SystemExit(f"{name} {done.ended}: its section stays as it was")
+            title, _, rest = done.text.partition("\n")
+            own = f"{title[3:]}\n\nMeasured by itself, as long as it took.\n\n{rest.strip()}"
+            sections = RESULTS.read_text(encoding="utf-8").strip().split("\n\n## ")
+            titles = [section.partition("\n")[0] for section in sections]
+            at = titles.index(title[3:]) if title[3:] in titles else len(sections)
+            sections[at : at + 1] = [own]
+            write_text(RESULTS, "\n\n## ".join(sections) + "\n")
+
+
+def whole() -> None:
+    """Run all parts in their time, and write RESULTS.md after each: what is measured is kept if a later one is lost."""
     done: dict[tuple[str, int], Done] = {}
     begun = time.monotonic()
     for number, (name, seed) in enumerate(runs()):
         passed = time.monotonic() - begun
         print(f"== {name}, seed {seed}, after {passed:.0f} seconds", file=sys.stderr, flush=True)
         done[name, seed] = part(name, seed, limit_of(number, passed))
-        # After every part: what was measured is kept if a later part is stopped.
         sections = [HEAD.strip(), *(one.text for one in done.values()), took(done)]
-        write_text(results, "\n\n".join(sections) + "\n")
+        write_text(RESULTS, "\n\n".join(sections) + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    if sys.argv[1:2] == ["--print"]:
+        printed(sys.argv[2])
+    elif sys.argv[1:]:
+        alone(sys.argv[1:])
+    else:
+        whole()

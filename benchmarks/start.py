@@ -12,11 +12,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from math import inf
 from pathlib import Path
 
 import numpy as np
 
-from _tools import machine, table
+from _tools import growing, machine
 
 RULE = ("--rule", "threshold=3")
 COMMANDS = {
@@ -79,53 +80,44 @@ def prepare(folder: Path) -> None:
     (folder / "people.csv").write_text("\n".join(["area,group", *people]) + "\n")
 
 
-def measured(python: str, folder: Path, until: float) -> tuple[dict[str, float], dict[str, list[float]], float]:
-    """Return what each command takes at first, what it takes later, and what importing NumPy alone takes.
+def rows(python: str, folder: Path, until: float) -> Iterator[list[str]]:
+    """Yield what each command takes at first, and the best of what it takes later.
 
-    Later uses are measured up to three times, in turns, as long as there is time.
+    Later uses are measured up to three times, as long as there is time for all commands.
     """
-    first, later = {}, {label: list[float]() for label in COMMANDS}
-    for label, arguments in COMMANDS.items():
-        first[label] = seconds(python, folder, ("-m", "discreet", *arguments), folder / label)
-    bare = seconds(python, folder, ("-c", "import numpy"), folder)
-    for _ in range(3):
-        bare = min(bare, seconds(python, folder, ("-c", "import numpy"), folder))
-        for label, arguments in COMMANDS.items():
-            if label != "ledger add" and time.monotonic() < until:
-                later[label].append(seconds(python, folder, ("-m", "discreet", *arguments), folder / label))
-    return first, later, bare
+    begun = time.monotonic()
+    for number, (label, arguments) in enumerate(COMMANDS.items(), start=1):
+        own = begun + (until - begun) * number / len(COMMANDS)
+
+        def spent(label: str = label, arguments: tuple[str, ...] = arguments) -> float:
+            return seconds(python, folder, ("-m", "discreet", *arguments), folder / label)
+
+        first, again = spent(), inf
+        for turn in range(0 if label == "ledger add" else 3):
+            if turn == 0 or time.monotonic() < own:
+                again = min(again, spent())
+        before = BEFORE.get(label, ("–", "–", "–"))
+        yield [f"`{label}`", *before, f"{first:.2f}", f"{again:.2f}" if again < inf else "–"]
 
 
 def main(python: str = sys.executable) -> Iterator[str]:
-    """Yield the section."""
+    """Yield the section line by line."""
     until = time.monotonic() + 0.7 * float(os.environ.get("DISCREET_BENCH_SECONDS", "600"))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         prepare(folder)
         compiler = subprocess.run([python, "-c", "import numba"], capture_output=True, check=False).returncode == 0
-        first, later, bare = measured(python, folder, until)
-    rows = [
-        [
-            f"`{label}`",
-            *BEFORE.get(label, ("–", "–", "–")),
-            f"{first[label]:.2f}",
-            f"{min(later[label]):.2f}" if later[label] else "–",
-        ]
-        for label in COMMANDS
-    ]
-    heads = ["command", "before, first", "before, again", "aim", "first", "again"]
-    yield "\n".join(
-        [
-            "## Start",
-            "",
-            f"{machine('numpy', 'pyarrow')}. CPU seconds of whole commands on a table of 100 cells,",
-            f"{'with' if compiler else 'without'} the compiler in the environment; the best of up to three later uses.",
-            f"Importing NumPy alone takes {bare:.2f} beside what else runs here. *Before*, every kernel was compiled",
-            "on its first use and loaded from the disk after that; now kernels are interpreted while work is small.",
-            "",
-            table(heads, rows),
-        ]
-    )
+        bare = min(seconds(python, folder, ("-c", "import numpy"), folder) for _ in range(4))
+        yield "## Start\n"
+        yield (
+            f"{machine('numpy', 'pyarrow')}. CPU seconds of whole commands on a table of 100 cells, "
+            f"{'with' if compiler else 'without'} the compiler in the environment; the best of up to three later "
+            f"uses. Importing NumPy alone takes {bare:.2f} beside what else runs here. *Before*, every kernel was "
+            "compiled on its first use and loaded from the disk after that; now kernels are interpreted while work is "
+            "small.\n"
+        )
+        heads = ["command", "before, first", "before, again", "aim", "first", "again"]
+        yield from growing(heads, rows(python, folder, until))
 
 
 if __name__ == "__main__":

@@ -28,6 +28,9 @@ settings.load_profile("discreet")
 # What is compiled depends on what has run before; nobody is told of it, as tests compare what commands say.
 WATCHING.append(lambda done, total, label: None)
 
+# A run of all tests compiles nearly every kernel, so each is interpreted for a moment only.
+compiled.TURNS, compiled.KEPT_TURNS = 50_000, 10_000
+
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:

@@ -9,7 +9,7 @@ import pytest
 
 import discreet as dc
 from discreet.auditing.audit import audit
-from discreet.auditing.full_lines import Reached, full_lines, lines_told
+from discreet.auditing.full_lines import KnownRanges, full_lines, lines_told
 from discreet.core.clock import Clock
 from discreet.table.equations import equations_of
 from discreet.table.figures import Absent, Figures
@@ -83,7 +83,7 @@ def test_what_others_can_be_together_counts_and_not_what_each_can_be() -> None:
     shown = Figures.from_array([[7, None, None, 8], [3, None, None, 12], [10, 5, 5, 20]], labels)
     e = equations_of(shown)
     at = e.find({"area": "n", "job": "a"})
-    known = Reached(e.lower, np.minimum(e.upper, 1 + 99 * e.exact), e.lower, e.lower, e.lower > 0)
+    known = KnownRanges(e.lower, np.minimum(e.upper, 1 + 99 * e.exact), e.lower, e.lower, e.lower > 0)
     assert {one.cell for one in full_lines(e, known, 1).found if one.whole == e.find({"area": "n"})} == {at}
 
 
@@ -93,5 +93,5 @@ def test_lines_that_time_did_not_suffice_for_are_counted() -> None:
     labels = {name: [*(f"{name}{i}" for i in range(6)), "Total"] for name in ("y", "x")}
     e = equations_of(Figures.from_array(cells, labels))
     low = np.zeros_like(e.lower)
-    told = full_lines(e, Reached(e.lower, e.upper, low, low, np.ones(low.size, bool)), 1, Clock.within(0))
+    told = full_lines(e, KnownRanges(e.lower, e.upper, low, low, np.ones(low.size, bool)), 1, Clock.within(0))
     assert told.unfinished

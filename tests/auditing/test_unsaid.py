@@ -10,9 +10,10 @@ import pytest
 from tests.cli.running import refused, run
 
 import discreet as dc
-from discreet.core.errors import DataError, RequestError
+from discreet.core.errors import DataError, InfeasibleError, RequestError
 from discreet.decide.ledger import Ledger
 from discreet.table.figures import Figures
+from discreet.table.hierarchy import Hierarchy
 from discreet.table.kinds import Kind
 from discreet.table.release import Release
 from discreet.table.unmarked_totals import ListedFigures, refuse_sums
@@ -262,3 +263,74 @@ def test_statuses_of_a_published_tab_file_do_not_tell_more(tmp_path: Path) -> No
     assert run("audit", file).code == 0
     file.write_text(file.read_text().replace(";x;M", ";x;U", 1))
     assert "hidden figures have the statuses M and U" in refused(run("audit", file))
+
+
+# --- releases of several rules -----------------------------------------------------------------------------------
+
+HIDES = {"area": ["n", "s", "Total"], "age": ["y", "o", "Total"]}
+SHOWS = {"region": ["a", "b", "Total"], "sex": ["m", "f", "Total"]}
+
+
+def test_that_one_release_hides_zeros_says_nothing_about_another(tmp_path: Path) -> None:
+    """One of the two hidden counts of n is 0; those of a are 1 and 1 if zeros are always shown there."""
+    hides = Figures.from_array([[None, None, 1], [40, 29, 69]], {**HIDES, "area": ["n", "s"]}, absent="unpublished")
+    shows = Figures.from_array([[None, None, 2], [38, 30, 68]], {**SHOWS, "region": ["a", "b"]}, absent="unpublished")
+    assert (dc.audit(hides).verdict, dc.audit(shows).verdict) == ("safe", "incomplete")
+    together = dc.audit([hides, shows])
+    assert together.verdict == "incomplete"
+    assert "say whether they are" in together.sentence
+    ledger = Ledger(tmp_path / "ledger.sqlite")
+    ledger.add(Release.of(hides), title="Hides", population="p")
+    found = ledger.check(Release.of(shows), population="p")
+    assert found.verdict == "incomplete"
+    assert "if zeros are always published, region=a, sex=f is known" in found.sentence
+    # The earlier release says by its own figures that it hides zeros.
+    assert "retag" not in found.sentence
+    for least, verdict in ((0, "safe"), (1, "unsafe")):
+        assert ledger.check(Release.of(shows).marked(least), population="p").verdict == verdict
+        assert dc.audit([hides, shows.marked(least)]).verdict == verdict
+
+
+def test_what_marks_of_an_earlier_release_leave_open_is_said_by_retagging_it(tmp_path: Path) -> None:
+    """The new release hides nothing; what its 2 tells about the earlier one depends on what that may hide."""
+    old = Figures.from_array([None, None, 50], {"area": list("abc")}, absent="unpublished")
+    tree = Hierarchy.from_parents([("a", "ab"), ("b", "ab"), ("c", None)])
+    new = Release.of(Figures.from_array([2], {"area": ["ab"]}, hierarchies={"area": (tree,)}, absent="unpublished"))
+    for least, verdict in ((0, "safe"), (1, "unsafe")):
+        ledger = Ledger(tmp_path / f"{least}.sqlite")
+        entry = ledger.add(Release.of(old), title="Old")
+        asked = ledger.check(new, title="New")
+        assert asked.verdict == "incomplete"
+        assert f"(discreet ledger retag {entry.id} --least … --reason …)" in asked.sentence
+        told = run("ledger", "retag", entry.id, "--least", least, "--reason", "left open", "--ledger", ledger.path)
+        assert f"least not stated → {least}" in told.out
+        assert ledger.check(new, title="New").verdict == verdict
+        assert (ledger.entry("Old").least, ledger.entry("Old").amended[-1].least) == (least, None)
+        assert len(ledger.verify().sentence) > 0
+    with pytest.raises(RequestError, match="says the same already"):
+        ledger.retag("Old", least=1, reason="again")
+    said = ledger.add(Release.of(old).marked(1), title="Said")
+    with pytest.raises(RequestError, match="its marks say already what is at least behind them"):
+        ledger.retag(said.id, least=0, reason="twice")
+    none = ledger.add(Release.of(Figures.from_array([None, None, 1], {"x": ["u", "v", "Total"]})), title="None")
+    with pytest.raises(InfeasibleError):
+        ledger.retag(none.id, least=1, reason="one of them is 0")
+
+
+def test_a_revision_is_not_called_safe_if_zeros_that_are_shown_would_tell(tmp_path: Path) -> None:
+    """Both versions are safe alone, whatever is hidden; carried over, 29 for a row leaves 1 of each other count."""
+    sides = {"area": [*"xyz", "Total"], "sex": [*"mfo", "Total"]}
+    first, final = (
+        Figures.from_array(
+            [*([None, None, n, None] for n in (38, middle, 20)), [None, None, middle + 58, whole]], sides
+        )
+        for middle, whole in ((23, 91), (27, 95))
+    )
+    for least, verdict in ((None, "incomplete"), (0, "safe"), (1, "unsafe")):
+        old, new = (Release.of(one.marked(least)) for one in (first, final))
+        assert {dc.audit(one).verdict for one in (old, new)} == {"safe"}
+        ledger = Ledger(tmp_path / f"{least}.sqlite")
+        ledger.add(old, title="First", population="p", period="2024")
+        found = ledger.check(new, title="Final", revises="First", threshold=None, population="p", period="2024")
+        assert found.verdict == verdict
+        assert ("retag" in found.sentence) == (least is None)

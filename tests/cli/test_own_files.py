@@ -6,8 +6,9 @@ import json
 from pathlib import Path
 
 import openpyxl
+import pandas as pd
 import pytest
-from tests.cli.running import rows_of, run
+from tests.cli.running import refused, rows_of, run
 
 import discreet as dc
 
@@ -237,3 +238,73 @@ def test_refusals_of_records_name_options_alone(tmp_path: Path, monkeypatch: pyt
         ).err
         assert remedy in told
         assert "='" not in told
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / "t.csv").write_text(text, encoding="utf-8")
+    return folder / "t.csv"
+
+
+@pytest.fixture
+def firms(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i};{'nsw'[i % 3] if i % 7 else ''};{'ab'[i % 2]};{i + 1},25" for i in range(60)]
+    (tmp_path / "firms.csv").write_text("\n".join(["id;area;group;turnover", *rows, ""]), encoding="utf-8")
+    return Path("firms.csv")
+
+
+def test_records_without_a_category_are_counted_as_the_refusal_says(firms: Path) -> None:
+    told = refused(run("assess", firms, "--by", "area,group", "--contributor", "id"))
+    assert "make a category of it (--missing category), or leave it out (--missing drop)" in told
+    for way, left_out in (("category", 0), ("drop", 9)):
+        for command in ("assess", "risk", "compare"):
+            done = run(command, firms, "--by", "area,group", "--contributor", "id", "--missing", way)
+            assert (done.code, done.err) == (0, "")
+            assert (f"{left_out} records without a category were left out." in done.out) == bool(left_out)
+    assert "missing is about records" in refused(
+        run("risk", "--missing", "drop", written(firms.parent, "a,count\nn,3\n"))
+    )
+    # What inspect names next runs as it is, with the missing ones.
+    step = run("inspect", firms).out.partition("Next: discreet ")[2].replace("\n", " ").partition(",  with the")[0]
+    assert "--missing category" in step
+    assert run(*step.partition(", with the columns")[0].split()).code == 0
+
+
+def test_a_tabulation_as_csv_says_how_it_is_kept(firms: Path) -> None:
+    """Its columns were read as dimensions, or as a cross-table of records and contributors."""
+    for by in ("group", "area,group"):
+        how = ("--by", by, "--contributor", "id", "--value", "turnover", "--missing", "category")
+        for value in ((), ("--value", "turnover")):
+            assert run("tabulate", firms, *how[:4], *how[6:], *value, "-o", "t.csv").code == 0
+            for command in (("assess",), ("inspect",), ("risk",), ("rules", "--rule", "threshold=3")):
+                told = refused(run(*command, "t.csv"))
+                assert told.endswith("(discreet tabulate RECORDS -o table.parquet)"), told
+
+
+@pytest.mark.parametrize("command", ["assess", "risk", "compare"])
+def test_what_is_wrong_with_a_count_of_a_cross_table_is_said(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gap or a total of another name was taken for a sign of amounts, and a plan was advised."""
+    monkeypatch.chdir(tmp_path)
+    file = written(tmp_path, ";good;bad;Totaal\nNoord;8;2;10\nZuid;5;;5\nTotaal;13;2;15\n")
+    assert "line 3, column 'bad': count is empty; write 0 if nobody is in the cell" in refused(run(command, file))
+    file.write_text(",good,bad,All\nn,8,2,10\ns,5,1,6\nAll,13,3,16\n", encoding="utf-8")
+    assert "is named like a margin; if it is one, say so (--total All)" in refused(run(command, file))
+    told = run(command, file, "--total", "All")
+    assert (told.code in (0, 1), told.err) == (True, "")
+
+
+def test_a_cross_table_of_pandas_is_assessed_with_its_totals() -> None:
+    people = pd.DataFrame({"area": list("nnnsswww"), "sex": list("mfmmfmff")})
+    table = pd.crosstab(people["area"], people["sex"], margins=True)
+    with pytest.raises(dc.DataError, match=r"is named like a margin; if it is one, say so \(total='All'\)"):
+        dc.assess(table)
+    assert dc.assess(table, total="All").verdict in ("release", "protect", "withhold")
+
+
+def test_amounts_are_not_proposed_as_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text("area,group,turnover\nn,a,8.5\nn,b,2.25\ns,a,4.75\ns,b,9.5\n", encoding="utf-8")
+    told = " ".join(run("inspect", "t.csv").out.split())
+    assert "Next: discreet assess t.csv --by area,group --value turnover" in told

@@ -242,6 +242,30 @@ def test_a_note_below_a_table_is_no_hidden_figure(note: str, tmp_path: Path) -> 
         assert dc.read_release(file).parts()[0].hidden.sum() > 1
 
 
+@pytest.mark.parametrize("label", ["Bron: CBS", "CBS 2024", "Provinces"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "area,count\nn,\ns,4\nTotal,7\n{},\n",
+        "area,m,f\nn,,5\ns,4,\nTotal,7,8\n{},,\n",
+        "area,m,f\n{},,\nn,,5\ns,4,\nTotal,7,8\n",
+    ],
+)
+def test_a_row_without_any_figure_is_refused_in_every_language(label: str, text: str, tmp_path: Path) -> None:
+    """Seven less four are three: a source or heading that was taken for a category left it anything up to that."""
+    file = written(tmp_path, text.format(label))
+    for command in ("audit", "ledger add", "ledger check"):
+        assert "has no figure at all; leave it out if it is a note or a heading" in refused(
+            run(*COMMANDS[command](file, tmp_path))
+        )
+    # Whoever says that empty figures are hidden answers for it; a mark in their place says so in the file.
+    assert dc.read_release(file, marks=[""]).parts()[0].hidden.sum() > 1
+    file.write_text(text.format(label).replace(f"{label},\n", "").replace(f"{label},,\n", "").replace(",\n", ",x\n"))
+    file.write_text(file.read_text(encoding="utf-8").replace(",,", ",x,"))
+    told = run("audit", file)
+    assert (told.code, "7 − 4 = 3" in " ".join(told.out.split())) == (1, True)
+
+
 def test_codes_are_no_statistics(tmp_path: Path) -> None:
     file = written(tmp_path, "activity,size,count\n01.1,1,5\n01.2,1,6\n10.5,2,7\n01.1,2,3\n")
     assert dc.read_table(file).names == ("activity", "size")

@@ -22,6 +22,14 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return now
 
 
+def in_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """Put a terminal that knows colours and cursors in place of standard error."""
+    stream = Terminal()
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("sys.stderr", stream)
+    return stream
+
+
 def drawn(clock: list[float], stream: io.StringIO, seconds: float, monkeypatch: pytest.MonkeyPatch) -> str:
     """Return what a bar draws for work that has been half done after some seconds."""
     monkeypatch.setattr("sys.stderr", stream)
@@ -77,26 +85,22 @@ def test_undefined_figures_have_no_bar() -> None:
 
 
 def test_the_time_left_grows_while_nothing_is_finished(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
+    terminal = in_terminal(monkeypatch)
     with show.ProgressBar() as bar:
         bar(0, 10, "drawing")
         clock[0] += 10
         bar(5, 10, "drawing")
         assert bar._bar is not None
         bar._bar.refresh()
-        assert "0:00:10 left" in stream.getvalue()
+        assert "0:00:10 left" in terminal.getvalue()
         clock[0] += 260
         bar._bar.refresh()
-        assert "0:04:30 left" in stream.getvalue()
+        assert "0:04:30 left" in terminal.getvalue()
 
 
 def test_compiling_in_the_middle_does_not_count(clock: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
+    terminal = in_terminal(monkeypatch)
     monkeypatch.setattr(show.CompilingBar, "spent", 0.0)
-    stream = Terminal()
-    monkeypatch.setattr("sys.stderr", stream)
     compiling = show.CompilingBar()
     with show.ProgressBar() as bar:
         bar(0, 10, "drawing")
@@ -107,8 +111,8 @@ def test_compiling_in_the_middle_does_not_count(clock: list[float], monkeypatch:
         bar(5, 10, "drawing")
         assert bar._bar is not None
         bar._bar.refresh()
-    assert "0:00:10 left" in stream.getvalue()
-    assert "0:08" not in stream.getvalue()
+    assert "0:00:10 left" in terminal.getvalue()
+    assert "0:08" not in terminal.getvalue()
 
 
 @pytest.mark.parametrize(("figure", "numbered"), [("2", False), ("1,234,562", True)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import subprocess
 import sys
@@ -104,6 +105,16 @@ def test_turns_are_granted_for_all_that_would_be_compiled(tmp_path: Any, monkeyp
     line = steps.function.__code__.co_firstlineno
     (tmp_path / "__pycache__" / f"test_compiled.steps-{line}.py311.nbi").touch()
     assert Kernel(steps.function)._granted == kernels.KEPT_TURNS
+
+
+@pytest.mark.parametrize(("switch", "compiles"), [("1", False), ("0", True), ("", True)])
+def test_the_switch_of_the_compiler_is_heeded(switch: str, compiles: bool) -> None:
+    """What Numba does not compile has none of its files, and a large table ended in a fault."""
+    run = "from discreet.core.compiled import _has_compiler; print(_has_compiler())"
+    told = subprocess.run(
+        [sys.executable, "-c", run], env={**os.environ, "NUMBA_DISABLE_JIT": switch}, capture_output=True, text=True
+    )
+    assert told.stdout == f"{compiles}\n"
 
 
 def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:

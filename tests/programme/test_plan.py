@@ -12,7 +12,7 @@ import pytest
 from tests.plain import data_of
 
 from discreet.core.errors import RequestError
-from discreet.programme.drafting import draft
+from discreet.programme.drafting import draft, draft_as_read
 from discreet.programme.explanation import explain_plan
 from discreet.programme.indicators import Indicators
 from discreet.programme.overview import clusters_picture
@@ -186,6 +186,31 @@ def test_a_folder_of_tables_is_the_simplest_plan(tmp_path: Path) -> None:
     assert [row[:3] for row in found.face(0).rows] == [["count", "a", "sex"], ["count", "b", "age"]]
     assert found.contained() == []
     assert found.shared() == ["the grand total occurs in a and in b"]
+
+
+def test_a_folder_of_amounts_is_drafted_and_not_run_as_guessed(tmp_path: Path) -> None:
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    cells = {("a", "s"): (6, 96.5, 31), ("a", "l"): (5, 80, 27), ("b", "s"): (7, 71, 19), ("b", "l"): (4, 63, 22)}
+    rows = []
+    for region, size in product(("All", "a", "b"), ("Total", "s", "l")):
+        inside = [one for (r, s), one in cells.items() if region in ("All", r) and size in ("Total", s)]
+        rows.append((region, size, sum(n for n, _, _ in inside), sum(v for _, v, _ in inside), max(inside)[2]))
+    lines = [",".join(map(str, row)) for row in rows]
+    (folder / "sizes.csv").write_text("\n".join(["REGION,SIZE,N_OBS,TOT,MAX", *lines]) + "\n")
+    (folder / "sexes.csv").write_text("SEX,men,women\nm,3,4\nf,5,6\nTotal,8,10\n")
+    text = draft(folder, folder=tmp_path)
+    assert 'largest = ["MAX"] # the largest contributions, in this order' in text
+    sexes, sizes = plan_of(text, folder=tmp_path).tables
+    assert (sizes.by, sizes.count, sizes.value) == (("REGION", "SIZE"), "N_OBS", "TOT")
+    assert (sexes.by, sexes.value) == ((), None)
+    assert [row[:3] for row in explain_plan(plan_of(text, folder=tmp_path)).face(0).rows] == [
+        ["count", "sexes", "SEX × column"],
+        ["TOT", "sizes", "REGION × SIZE"],
+    ]
+    # A guess is for somebody to check: the folder itself is no plan.
+    with pytest.raises(RequestError, match=r"sizes\.csv has amounts, .*discreet plan new .*tables -o plan\.toml"):
+        draft_as_read(folder)
 
 
 GOOD = """title = "firms"

@@ -296,7 +296,7 @@ REFUSING: dict[str, list[object]] = {
     "compare": ["compare", "--method", BASE[1]],
 }
 STRAY: dict[str, tuple[list[str], str]] = {
-    "a contributor without records": (["--contributor", "id"], "contributor names a column of records"),
+    "a contributor without records": (["--contributor", "id"], "contributor is about records"),
     "a value without records": (
         ["--value", "v"],
         "names a magnitude of records or of a tabulation; a table holds counts",

@@ -50,6 +50,20 @@ def test_a_sheet_and_a_header_row_are_read_as_a_file_of_their_own(book: Path, ti
     assert release.parts()[0].values.tolist() == dc.read_release(plain).parts()[0].values.tolist()
 
 
+def test_a_table_is_read_where_the_refusal_says_that_it_is(book: Path, titled: Path) -> None:
+    with pytest.raises(dc.DataError, match=r"\(header_row=3\)"):
+        dc.read_table(book, sheet="Table 1")
+    assert dc.read_table(book, sheet="Table 1", header_row=3) == dc.read_table(titled, header_row=3)
+    with pytest.raises(dc.RequestError, match="a frame has no sheet"):
+        dc.read_table(read_arrow(titled, header_row=3), header_row=3)
+
+
+def test_rows_are_counted_as_in_the_file(titled: Path) -> None:
+    titled.write_text(titled.read_text(encoding="utf-8").replace("n,f,3", "n,f,"), encoding="utf-8")
+    told = run("risk", titled, "--header-row", "3").err
+    assert "line 5: count is empty" in told
+
+
 def test_an_assessment_of_a_sheet_is_made_again(book: Path, tmp_path: Path) -> None:
     record = tmp_path / "record.json"
     run("assess", book, "--sheet", "Table 1", "--header-row", "3", "--record", record)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
 from importlib.resources import files
 from itertools import pairwise
@@ -10,16 +9,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from tests.report import examples
 from tests.report.pdf_text import page_texts
+from tests.workbench import people
 
 from discreet.report import write_report
 
 # What the tests share is made once, by the one process that runs them all.
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update",
-         "--disable-sync", "--no-first-run"]  # fmt: skip
 REPORTS = ("religion", "withheld", "firms", "large", "comparison", "public", "intervals")
 EDITIONS = {"public": "public", "intervals": "public-intervals"}
 
@@ -41,12 +39,8 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    path = shutil.which("chromium")
-    assert path is not None, "chromium is missing; make test installs it"
-    with sync_playwright() as playwright:
-        opened = playwright.chromium.launch(executable_path=path, args=FLAGS)
+    with people.browser() as opened:
         yield opened
-        opened.close()
 
 
 class Watched:

@@ -261,6 +261,27 @@ def test_shares_on_a_page_have_one_denominator() -> None:
         assert "90 cells" not in text
 
 
+def test_a_comparison_counts_its_protections_in_one_way() -> None:
+    found = dc.compare(dc.datasets.religion(), ["random-rounding:base=3", "conventional-rounding:base=3"], draws=20)
+    page = " ".join(" ".join(readable(html_report(internal(data_of(found))))).split())
+    assert "2 protections compared" in page
+    safe = dc.Table.from_array([[80, 70], [60, 90]], ["a", "b"])
+    found = dc.compare(safe, ["random-rounding:base=3", "conventional-rounding:base=3"], draws=20)
+    assert "2 protections compared; 2 meet the policy" in found.sentence
+    assert found.sentence.endswith("Take the table as it is, which does too.")
+    told = " ".join(" ".join(readable(html_report(internal(data_of(found))))).split())
+    assert "Protections compared 2" in told
+    assert "Meet the policy 2" in told
+    assert "Protections 2, as listed above" in page
+
+
+def test_the_table_is_led_by_its_protection_and_no_settings() -> None:
+    page = " ".join(readable(html_report(internal(data_of(examples.firms())))))
+    assert "The figures as they would be published (suppress)." in page
+    page = " ".join(readable(html_report(internal(examples.religion()))))
+    assert "The figures as they would be published (random-rounding, base 3)." in page
+
+
 def test_a_shared_proof_is_stated_once() -> None:
     rows, proofs = stated_once(listed(details_of(internal(examples.religion())), True))
     assert len(rows) == 21

@@ -296,3 +296,29 @@ def test_the_map_fits_its_points(opened: Any, server: Server, tmp_path: Path) ->
         for name in ("--meets: #0f6b8f", "--fails: #b9481f", "--meets: #6fc1e0", "--fails: #ff9563"):
             assert name in style
             assert name in own
+
+
+def test_records_without_a_category_are_counted_or_left_out(opened: Any, server: Server, tmp_path: Path) -> None:
+    file = tmp_path / "people.csv"
+    file.write_text("area,sex\n" + "n,m\nn,f\n,f\ns,m\ns,f\n" * 4)
+    with bringing(opened, server, file) as (person, page):
+        page.click("[data-file='people.csv']")
+        page.check("[data-by=area]")
+        assert "make a category of it (--missing category)" in person.text(".error")
+        page.select_option("[data-pick=missing]", "drop")
+        person.wait_for("--missing=drop")
+        page.wait_for_selector("text=4 records without a category were left out.")
+        page.select_option("[data-pick=missing]", "category")
+        page.wait_for_selector(".grid [role=rowheader]:has-text('Missing')")
+
+
+def test_the_command_that_is_shown_before_it_runs_can_be_typed(opened: Any, tmp_path: Path) -> None:
+    file = tmp_path / "t.csv"
+    file.write_text("area,sex,pct,count\nn,m,2.5,5\nn,f,7.5,15\ns,m,40.5,81\ns,f,49.5,99\n")
+    with visiting(opened, file) as (person, page):
+        page.fill("[name=dimensions]", "area,sex")
+        page.click("text=Read it again")
+        person.use()
+        for step in ("compare", "decide"):
+            person.step(step)
+            person.wait_for("--dimensions=area,sex t.csv")

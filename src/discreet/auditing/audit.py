@@ -276,7 +276,7 @@ def _asked_further(
         found = _between(found, equations, lambda names: again(releases, about=names, law="interval"))
     if UNSAID not in found.note or found.verdict != "safe":
         return found
-    return _if_zeros_are_shown(found, lambda: again([_above_zero(one) for one in releases]))
+    return _if_zeros_are_shown(found, releases, again)
 
 
 def _between(found: Audit, equations: Equations, again: Callable[[list[str]], Audit]) -> Audit:
@@ -295,30 +295,51 @@ def _between(found: Audit, equations: Equations, again: Callable[[list[str]], Au
     note = BETWEEN.format(listed(names), size, ",".join(names))
     if other is not None:
         worst = other.worst(1)[0]
-        note = CROSSING.format(worst.name, "; ".join(worst.faults) or "not finished in time", ",".join(names))
+        open_ = IF_SHOWN if IF_SHOWN in other.note else "not finished in time"
+        note = CROSSING.format(worst.name, "; ".join(worst.faults) or open_, ",".join(names))
     notes = "; ".join(filter(None, [found.note, note]))
     return replace(found, verdict="incomplete" if other is None else other.verdict, note=notes)
 
 
-def _above_zero(release: Release | Figures | Table) -> Release | Figures | Table:
-    """Return a release if zeros are always published: what is hidden is above 0."""
-    return release if isinstance(release, Table) else release.marked(1)
-
-
-def _if_zeros_are_shown(found: Audit, again: Callable[[], Audit]) -> Audit:
+def _if_zeros_are_shown(
+    found: Audit, releases: Sequence[Release | Figures | Table], again: Callable[..., Audit]
+) -> Audit:
     """Return an audit that calls nothing safe that a reader knows too closely if zeros are always published."""
-    try:
-        other = again()
-    except (DataError, InfeasibleError):
+    marked = [_marked(one, 1) for one in releases]
+    silent = [k for k, (one, new) in enumerate(zip(releases, marked, strict=True)) if new is not one]
+    other = _unless_contradicted(again, marked)
+    if other is None and len(silent) == 1:
         # By the figures or the original some hidden figure is 0, so zeros are not always published.
         return found
-    if other.verdict == "safe":
+    if other is None:
+        # Some release hides zeros; others may still show all of theirs.
+        for k in silent:
+            if _unless_contradicted(audit, marked[k], insiders="none", proofs=0) is None:
+                marked[k] = _marked(releases[k], 0)
+        other = _unless_contradicted(again, marked)
+    if other is not None and other.verdict == "safe":
         return found
-    mine, theirs = found.findings, other.findings
-    size, wrong = mine.equations.lower.size, theirs.rank != RANK["safe"]
-    known = np.isin(mine.who * size + mine.at, (theirs.who * size + theirs.at)[wrong])
+    mine = found.findings
+    known = np.ones(len(mine), bool)
+    if other is not None:
+        theirs = other.findings
+        size, wrong = mine.equations.lower.size, theirs.rank != RANK["safe"]
+        known = np.isin(mine.who * size + mine.at, (theirs.who * size + theirs.at)[wrong])
     findings = replace(mine, finished=mine.finished & ~known)
     return replace(found, verdict="incomplete", findings=findings, note=f"{found.note}; {IF_SHOWN}")
+
+
+def _marked(release: Release | Figures | Table, least: int) -> Release | Figures | Table:
+    """Return a release with marks that say what is at least behind them, where they say nothing."""
+    return release if isinstance(release, Table) else release.marked(least)
+
+
+def _unless_contradicted(audit: Callable[..., Audit], *releases: object, **options: object) -> Audit | None:
+    """Return the audit of releases, None if they contradict themselves, each other, or their original."""
+    try:
+        return audit(*releases, **options)
+    except (DataError, InfeasibleError):
+        return None
 
 
 def _respondents(

@@ -17,7 +17,7 @@ from discreet.core.formula_texts import csv_text
 from discreet.core.json_types import Json
 from discreet.core.numerics import IntArray, disclosure_risk
 from discreet.core.proof_text import proof_text
-from discreet.core.text import Readable, at_least, at_most, columns, finite, html_table, number_text
+from discreet.core.text import Readable, at_least, at_most, columns, finite, html_table, many_text, number_text
 
 LARGEST = 10**1000
 """Numbers of tables are reported in full below this; their logarithm always is."""
@@ -92,7 +92,7 @@ class CellAudit:
             self.name if self.subject == "value" else f"{self.name} ({self.subject})",
             number_text(self.lower),
             number_text(self.upper),
-            number_text(self.values),
+            many_text(self.values),
             at_least(self.bits, 3) if self.bound else number_text(self.bits, 3),
             at_most(self.dr) if self.bound else number_text(self.dr, 4),
             number_text(self.prior_dr, 4),

@@ -31,7 +31,7 @@ class FullLine:
 
 
 @dataclass(frozen=True, eq=False)
-class Reached:
+class KnownRanges:
     """What is known of every position before sums of several are asked about.
 
     All values are between ``lower`` and ``upper``. Each position alone can be as large as in ``single``, and any of
@@ -86,7 +86,7 @@ def lines_told(
     truth = every.floors(truth)
     outer = bounds(replace(every, lower=lower, upper=upper), [])
     held = (truth > 0) | ((outer.upper > 0) & _foreign(every, original))
-    known = Reached(outer.lower, outer.upper, np.maximum(single, truth), truth, held)
+    known = KnownRanges(outer.lower, outer.upper, np.maximum(single, truth), truth, held)
     return full_lines(replace(every, lower=lower, upper=upper), known, coalition, clock)
 
 
@@ -105,7 +105,7 @@ def _foreign(equations: Equations, original: Tabulation) -> BoolArray:
     return found
 
 
-def full_lines(equations: Equations, known: Reached, coalition: int, clock: Clock | None = None) -> FullLines:
+def full_lines(equations: Equations, known: KnownRanges, coalition: int, clock: Clock | None = None) -> FullLines:
     """Return the lines that may have somebody, and surely all but at most ``coalition`` people in one cell.
 
     What single positions leave open is asked of the sum of the others.
@@ -114,7 +114,7 @@ def full_lines(equations: Equations, known: Reached, coalition: int, clock: Cloc
     >>> from discreet.table.figures import Figures
     >>> shown = Figures.from_array([[0, 7], [1, 5]], {"area": ["n", "s"], "ill": ["no", "yes"]})
     >>> both = equations_of(shown)
-    >>> known = Reached(both.lower, both.upper, both.lower, both.lower, both.lower > 0)
+    >>> known = KnownRanges(both.lower, both.upper, both.lower, both.lower, both.lower > 0)
     >>> [(both.describe(one.whole), both.describe(one.cell)) for one in full_lines(both, known, 0).found]
     [('ill=no', 'area=s, ill=no'), ('area=n', 'area=n, ill=yes')]
     """

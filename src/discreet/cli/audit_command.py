@@ -145,7 +145,7 @@ class Work:
 
 
 @dataclass(frozen=True)
-class Shown:
+class Printing:
     """How the result is shown."""
 
     json: options.Json = False
@@ -200,7 +200,7 @@ def audit(
     known: KnowledgeOptions,
     safe: SafetyOptions,
     work: Work,
-    shown: Shown,
+    shown: Printing,
 ) -> None:
     """Find out what can be worked out from what is published: intervals, bits, risk, and the proof of each.
 

@@ -118,6 +118,8 @@ def _show(console: show.Console, result: Inspection, named: str) -> None:
         step["records"] = (
             f"discreet plan new {named} drafts how a finished table is protected; of records, {step['records']}"
         )
+    if any("" in one.labels for one in result.columns if one.numeric):
+        step["release"] += ", if empty figures are hidden; to protect the table, fill them in (0 where nobody is)"
     console.print()
     show.next_step(console, step.get(result.content, f"discreet assess {named}"))
 
@@ -134,4 +136,5 @@ def _options(result: Inspection) -> str:
     if len(amounts) == 1:
         found += f" --value {shlex.quote(amounts[0].name)}"
     found += f" --contributor {shlex.quote(whose[0].name)}" if whose else ""
+    found += " --missing category" if any("" in one.labels for one in result.columns if one.name in classify) else ""
     return f"{found}, with the columns that your table crosses{perhaps}."

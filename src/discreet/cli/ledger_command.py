@@ -363,28 +363,40 @@ def retag(
     population: Annotated[str | None, option("Whom the figures are about; unchanged by default.")] = None,
     period: Annotated[str | None, option("When; unchanged by default.")] = None,
     variable: Annotated[str | None, option("What is added up; unchanged by default.")] = None,
+    least: Annotated[
+        int | None, option("What hidden values are at least, if their marks do not say whether they can be 0.", min=0)
+    ] = None,
     who: Annotated[str, option("Who says so; the user of this machine by default.")] = "",
     example: Tried = None,
     *,
     kept: LedgerFile,
 ) -> None:
-    """Correct what is said about a release: its population, period or variable. What was said before is kept.
+    """Correct what is said about a release: its population, period or variable, or whether marks can hide zeros.
+
+    What was said before is kept.
 
     Examples:
         discreet ledger retag 3f2a91 --period 2023 --reason 'period was left out'  # correct what is said about it
+        discreet ledger retag 3f2a91 --least 1 --reason 'zeros are always shown'  # what its marks can hide
         discreet ledger retag --example religion --period 2023 --reason 'left out'  # a bundled table, to see it done
     """
     named = _named(release, example)
     with _opened(kept, example) as book:
-        entry = book.retag(named, reason=reason, population=population, period=period, variable=variable, who=who)
+        entry = book.retag(
+            named, reason=reason, population=population, period=period, variable=variable, least=least, who=who
+        )
     was = entry.amended[-1]
     told = [
-        f"{name} {getattr(was, name) or 'not stated'} → {getattr(entry, name) or 'not stated'}"
-        for name in ("population", "period", "variable")
+        f"{name} {_or_silent(getattr(was, name))} → {_or_silent(getattr(entry, name))}"
+        for name in ("population", "period", "variable", "least")
         if getattr(was, name) != getattr(entry, name)
     ]
     face = f"Retagged: {entry}. {'; '.join(told)} ({was.who}, {was.day}: {was.reason})."
     show.deliver("ledger retag", entry, kept.json, None, lambda console: console.print(face))
+
+
+def _or_silent(stated: str | int | None) -> str:
+    return "not stated" if stated in ("", None) else str(stated)
 
 
 _commands = {"add": add, "list": entries, "check": check, "verify": verify, "retag": retag, "withdraw": withdraw}

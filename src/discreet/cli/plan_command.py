@@ -192,11 +192,11 @@ def run(
 
 def _opened(file: Path, previous: Path | None = None) -> Programme:
     """Read a plan, or draft that of a folder; a last run that is named here comes before that of the plan."""
-    from discreet.programme.drafting import draft
+    from discreet.programme.drafting import draft_as_read
     from discreet.programme.plan_model import PreviousPart
     from discreet.programme.plan_reader import plan_of, read_plan
 
-    found = plan_of(draft(file), str(file), file.resolve()) if file.is_dir() else read_plan(file)
+    found = plan_of(draft_as_read(file), str(file), file.resolve()) if file.is_dir() else read_plan(file)
     if previous is None:
         return found
     before = found.previous or PreviousPart(folder=str(previous.resolve()))

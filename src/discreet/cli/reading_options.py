@@ -69,6 +69,9 @@ class OriginalOptions(TableFileOptions):
     contributor: Annotated[str | None, in_records("The column that says whose record it is.")] = None
     holding: Annotated[str | None, in_records("The column that says which holding a contributor belongs to.")] = None
     weight: Annotated[str | None, in_records("The column of sampling weights; weighted sums are published.")] = None
+    missing: Annotated[str | None, in_records("Records without a category: error, category or drop.")] = None
+    outside: Annotated[str | None, in_records("Codes in no hierarchy: error or total.")] = None
+    negative: Annotated[str | None, in_records("Negative contributions in the rules: absolute or error.")] = None
     decimal: Annotated[str | None, in_reading("The decimal sign; the other of . and , may separate thousands.")] = None
     rda: Rda = None
     count: Annotated[str, in_reading("The column of counts of a long file.")] = "count"

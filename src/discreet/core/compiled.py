@@ -172,7 +172,8 @@ def compiled(function: Callable[P, Result]) -> Kernel[P, Result]:
 
 @cache
 def _has_compiler() -> bool:
-    return find_spec("numba") is not None
+    # Numba's own switch, and its own reading of it.
+    return find_spec("numba") is not None and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
 @cache

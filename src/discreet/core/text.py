@@ -86,6 +86,18 @@ def number_text(value: float | None, decimals: int | None = None) -> str:
     return f"{int(value):,}" if float(value).is_integer() else f"{value:,.6f}".rstrip("0").rstrip(".")
 
 
+def many_text(value: float) -> str:
+    """Return how many there are, as a power of ten from a thousand millions on.
+
+    >>> many_text(999_999_999), many_text(27_836_710_258), many_text(math.inf)
+    ('999,999,999', '2.8·10^10', '∞')
+    """
+    if value < 10**9 or math.isinf(value):
+        return number_text(value)
+    power = len(str(int(value))) - 1
+    return f"{int(value) / 10**power:.1f}·10^{power}"
+
+
 def grouped_text(text: str) -> str:
     """Return a text with separators between thousands if it is a number, and as it is otherwise.
 

@@ -110,20 +110,19 @@ class Comparison(Recorded):
         return with_arguments(self._sentence())
 
     def _sentence(self) -> str:
-        fit = sum(not point.faults for point in self.points)
-        head = (
-            f"{many(len(self.points) - 1, 'protection')} compared; {fit:,} {'meets' if fit == 1 else 'meet'} the policy"
-        )
-        head = f"{head} {self.policy.name!r}."
+        # The table as it is stands beside the protections, and is none of them.
+        fit = sum(not point.faults for point in self.points[1:])
+        meet = f"{fit:,} {'meets' if fit == 1 else 'meet'}" if fit else "none of them meets"
+        head = f"{many(len(self.points) - 1, 'protection')} compared; {meet} the policy {self.policy.name!r}."
         if self.recommended is None:
             none = (
                 " The policy proposes none of them: readers who know why one was taken would learn more." if fit else ""
             )
-            return f"{head.replace('; 0 meet', '; none of them meets')}{none}{self._unlisted}"
+            return f"{head}{none}{self._unlisted}"
         best = self.points[self.recommended]
         utility = f"utility {figure(best.figure('utility'))}"
         if best.point == NONE:
-            return f"{head} Take the table as it is."
+            return f"{head} Take the table as it is, which {'does too' if fit else 'does'}."
         if self._listed(best.point):
             first = f"the first in the policy's order that does ({utility})"
             return f"{head} Take {best.point.title}, {first}.{self._at_times}{self._unlisted}"

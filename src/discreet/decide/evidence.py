@@ -35,7 +35,7 @@ MANY = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
+class ToldLines:
     """Lines of which readers can tell that everybody in them, or all but a few, is in one cell.
 
     ``cells`` says which sensitive cells these are; ``others`` names such cells that are not sensitive in the original,
@@ -70,7 +70,7 @@ class Evidence:
     exact: float
     statistics: tuple[StatisticLoss, ...] = ()
     objections: tuple[str, ...] = ()
-    lines: Lines | None = None
+    lines: ToldLines | None = None
 
 
 def gather(
@@ -137,7 +137,7 @@ def gather(
     )
 
 
-def _lines(case: Case, audited: Audit, effort: Effort) -> Lines | None:
+def _lines(case: Case, audited: Audit, effort: Effort) -> ToldLines | None:
     """Find the lines whose people are all in one cell as far as readers can tell; None if the policy does not ask."""
     coalition, subject = case.policy.rules.group_disclosure, case.subject
     if coalition is None or not case.judges_lines:
@@ -148,7 +148,7 @@ def _lines(case: Case, audited: Audit, effort: Effort) -> Lines | None:
         place = np.where(full, located(told.equations, case.found.tabulation), -1)[case.cells]
     known = {line.whole for line in told.found if line.cell in place}
     others = dict.fromkeys(told.equations.describe(line.cell) for line in told.found if line.whole not in known)
-    return Lines(np.isin(place, [line.cell for line in told.found]), tuple(others), told.unfinished)
+    return ToldLines(np.isin(place, [line.cell for line in told.found]), tuple(others), told.unfinished)
 
 
 def _told(case: Case, release: Release) -> Release:

@@ -277,8 +277,8 @@ class Inside:
 
 PLACED = {
     UNNAMED: (
-        "tabulate the records with the column that says whose they are (contributor=, --contributor), or run a plan "
-        "over them"
+        "for one table, tabulate the records with the column that says whose they are (contributor=, --contributor); "
+        "for several, run a plan over the records with that column"
     ),
     UNPLACED: (
         "run a plan over the records, which tell who is where, or publish with them one table that crosses all of "

@@ -215,7 +215,7 @@ class Case:
 
     @property
     def judges_lines(self) -> bool:
-        """Whether such lines can be judged: weighted figures show where nobody is, and not how many people few are."""
+        """Whether such lines can be judged: weighted figures show where nobody is, not how few people there are."""
         return self.asks_lines and not (self.subject.weighted and self.policy.rules.group_disclosure)
 
     @property

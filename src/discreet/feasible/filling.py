@@ -57,16 +57,16 @@ def filled(group: Group, wanted: IntArray, clock: Clock) -> Found | None:
 
 
 class _Cells:
-    """The cells of a group, the hidden sums that each is in (rows of ``inside``), and the published ones (``uses``)."""
+    """The cells of a group, those that are part of each hidden sum (``within``) and of each published one."""
 
-    def __init__(self, group: Group, cells: IntArray, inside: BoolArray, uses: BoolArray) -> None:
-        self.group, self.cells, self.inside, self.uses = group, cells, inside, uses
+    def __init__(self, group: Group, cells: IntArray, within: BoolArray, by_sum: BoolArray) -> None:
+        self.group, self.within, self.by_sum = group, within, by_sum
+        self.uses = np.ascontiguousarray(by_sum.T)
+        self.sums, self.parts = np.nonzero(within)
         self.lower, self.upper = group.lower[cells], group.upper[cells]
-        published = np.flatnonzero(_published(group))
-        # What is left of every published sum where each cell is as low as it can be; and sums line by line.
-        self.left = -group.rhs[published] - self.lower @ uses
-        self.by_sum = np.ascontiguousarray(uses.T)
-        self.free = uses.any(axis=1) & (self.lower < self.upper)
+        # What is left of every published sum where each cell is as low as it can be.
+        self.left = -group.rhs[_published(group)] - self.lower @ self.uses
+        self.free = self.uses.any(axis=1) & (self.lower < self.upper)
 
     @classmethod
     def of(cls, group: Group) -> _Cells | None:
@@ -81,24 +81,24 @@ class _Cells:
         cells = np.flatnonzero(~sums)
         above = np.full(group.rhs.size, -1)
         above[row[whole]] = group.columns[whole]
-        inside = np.zeros((cells.size, group.variables.size), bool)
-        inside[np.arange(cells.size), cells] = True
+        within = np.zeros((group.variables.size, cells.size), bool)
+        within[cells, np.arange(cells.size)] = True
         # A part is in every sum that its wholes are in: from sum to sum until nothing is added.
         parts = list(zip(row[~whole].tolist(), group.columns[~whole].tolist(), strict=True))
         before = -1
-        while before != (before := int(np.count_nonzero(inside))):
+        while before != (before := int(np.count_nonzero(within))):
             for e, part in parts:
                 if above[e] >= 0:
-                    inside[:, above[e]] |= inside[:, part]
-        uses = np.zeros((cells.size, group.rhs.size), bool)
+                    within[above[e]] |= within[part]
+        by_sum = np.zeros((group.rhs.size, cells.size), bool)
         for e, part in parts:
             if above[e] < 0:
-                uses[:, e] |= inside[:, part]
-        return cls(group, cells, inside, uses[:, _published(group)])
+                by_sum[e] |= within[part]
+        return cls(group, cells, within, by_sum[_published(group)])
 
     def order(self, k: int, high: bool) -> IntArray:
         """Return the cells in the order in which they are raised to make an unknown large, or small."""
-        member = self.inside[:, k]
+        member = self.within[k]
         if high:
             return np.argsort(~member, kind="stable")
         near = (self.uses & self.uses[member].any(axis=0)).any(axis=1)
@@ -121,9 +121,9 @@ class _Cells:
                 alive &= ~self.by_sum[e, order]
         if left.any():
             return None
-        some = np.flatnonzero(x)
         # Known parts of hidden sums are not added up here; a table that lacks them does not fit.
-        table: IntArray = x[some] @ self.inside[some]
+        table = np.zeros(self.group.variables.size, np.int64)
+        np.add.at(table, self.sums, x[self.parts])
         return table if self.group.fits(table) else None
 
 

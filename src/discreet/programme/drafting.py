@@ -13,11 +13,10 @@ from itertools import combinations
 from pathlib import Path
 
 from discreet.core.errors import DataError, RequestError, nearest, require
+from discreet.programme.amount_columns import AmountColumns, amount_columns, amounts_in, toml
 from discreet.table.arrow_files import read_arrow
 from discreet.table.hierarchy import TOTAL
-from discreet.table.inspection import finished_amounts
 from discreet.table.roles import FIGURES
-from discreet.table.unmarked_totals import named_like_a_total
 from discreet.tabulation.whose import OFTEN, like_whose
 
 TOTALS = ("_T", TOTAL, "TOTAL", "total", "T_T")
@@ -58,11 +57,24 @@ def draft(source: str | Path, *, totals: Mapping[str, str] | None = None, folder
     if spanned and told and all(not _numeric(found) for found in columns.values()):
         return _from_cells(file.name, columns, totals or {})
     place = file.parent if folder is None else folder
-    if FIGURES[0] in lowered:
-        return _from_tables(f"the table in {file.name}", [file], place)
-    if (amounts := finished_amounts(read_arrow(file))) is not None:
-        return _from_amounts(file, columns, *amounts, place=place)
+    amounts = {file: found} if (found := amount_columns(file)) is not None else {}
+    if FIGURES[0] in lowered or amounts:
+        return _from_tables(f"the table in {file.name}", [file], place, amounts)
     return _from_records(file, columns, _from(place, file))
+
+
+def draft_as_read(folder: Path) -> str:
+    """Return the draft of a folder of tables whose files say what they are.
+
+    Raises:
+        RequestError: if a table has amounts, as a draft only guesses which column is what.
+    """
+    if (guessed := next(iter(amounts_in(_tables_in(folder))), None)) is not None:
+        raise RequestError(
+            f"{guessed} has amounts, and nothing says which column is what; draft a plan from the folder, check it, "
+            f"and take that (discreet plan new {folder} -o plan.toml)"
+        )
+    return draft(folder)
 
 
 def _from(folder: Path, file: Path) -> str:
@@ -129,7 +141,7 @@ def _from_list(file: str, columns: Mapping[str, Sequence[object]]) -> str:
             continue
         ordered = sorted(names, key=_natural)
         told = "# coarsest first, as their names suggest: check it\n" if len(ordered) > 1 else ""
-        columns_ = ", ".join(map(_text, ordered))
+        columns_ = ", ".join(map(toml, ordered))
         alone = f"levels = [{columns_}]\n" if len(ordered) == 1 else ""
         parts.append(f"[dimensions.{_key(tree)}]\n{told}columns = [{columns_}]\n{alone}")
     return "\n".join([*parts, *tables])
@@ -143,7 +155,7 @@ def _equations(sums: Mapping[str, Iterable[str]]) -> str:
         stem = tree.lower().removeprefix("hrc_")
         whole = next((name for name in names if name.lower().endswith(stem)), names[0])
         parts = " + ".join(name for name in names if name != whole)
-        lines.append(f"    {_text(f'{whole} = {parts}')}, # indicators under {tree}: check that they add up")
+        lines.append(f"    {toml(f'{whole} = {parts}')}, # indicators under {tree}: check that they add up")
     return "" if not lines else "equations = [\n" + "\n".join(lines) + "\n]\n"
 
 
@@ -190,7 +202,7 @@ def _from_cells(file: str, columns: Mapping[str, Sequence[object]], totals: Mapp
             tables.append(_table(title, by, value, period if several else ""))
     periods = {period for _, period in asked}
     parts = [_head(f"drafted from the cells that {file} asks for", period="" if several else next(iter(periods)))]
-    when_line = f"# period = {_text(when)} # the column that says when\n" if several and when else ""
+    when_line = f"# period = {toml(when)} # the column that says when\n" if several and when else ""
     parts.append(NO_RECORDS + when_line)
     parts += [_everywhere(name, code) for name, code in fixed.items() if code not in (totals.get(name), *TOTALS)]
     parts += [_spanned(name, whole[name]) for name in names]
@@ -199,7 +211,7 @@ def _from_cells(file: str, columns: Mapping[str, Sequence[object]], totals: Mapp
 
 def _everywhere(name: str, code: str) -> str:
     """Say what all requested cells have in common."""
-    chosen = f"where = {{ {_key(name)} = {_text(code)} }}"
+    chosen = f"where = {{ {_key(name)} = {toml(code)} }}"
     return f"# {name} is {code} in all cells. If the records hold others too, choose these in every table: {chosen}\n"
 
 
@@ -208,10 +220,10 @@ def _spanned(name: str, total: str | None) -> str:
     if total is None:
         return (
             f"# {name}: no code of the template is known to be its total; name it (total), and its hierarchy\n"
-            f"[dimensions.{_key(name)}]\ncolumns = [{_text(name)}]\n"
+            f"[dimensions.{_key(name)}]\ncolumns = [{toml(name)}]\n"
         )
     inside = '# hierarchy = "FILE" # where some of its codes contain others\n'
-    return f"[dimensions.{_key(name)}]\ntotal = {_text(total)}\n{inside}"
+    return f"[dimensions.{_key(name)}]\ntotal = {toml(total)}\n{inside}"
 
 
 # --- records and finished tables ----------------------------------------------------------------------------
@@ -234,13 +246,13 @@ def _from_records(file: Path, columns: Mapping[str, Sequence[object]], place: st
     finest = [chain[-1] for chain in trees]
     pairs: list[tuple[str, ...]] = [*combinations(finest, 2)] or [(finest[0],)]
     parts = [_head(f"drafted from {file.name}: every pair of dimensions; take out what is not published")]
-    parts.append(f"[records]\nfiles = {_text(place)}\n" + (f"contributor = {_text(whose[0])}\n" if whose else ""))
+    parts.append(f"[records]\nfiles = {toml(place)}\n" + (f"contributor = {toml(whose[0])}\n" if whose else ""))
     if any(_long(rest[name]) for name in values):
         parts[-1] += "decimals = 2 # amounts have many digits: rounded, their sums agree in all tables\n"
     if weights:
-        parts[-1] += f"# weight = {_text(weights[0])} # if sums of weighted records are published\n"
+        parts[-1] += f"# weight = {toml(weights[0])} # if sums of weighted records are published\n"
     parts += [
-        f"[dimensions.{_key(chain[-1])}]\ncolumns = [{', '.join(map(_text, chain))}]\n"
+        f"[dimensions.{_key(chain[-1])}]\ncolumns = [{', '.join(map(toml, chain))}]\n"
         for chain in trees
         if len(chain) > 1
     ]
@@ -287,82 +299,52 @@ def _nested(columns: Mapping[str, Sequence[object]]) -> list[list[str]]:
     return sorted(chains, key=lambda chain: list(columns).index(chain[0]))
 
 
-def _from_folder(folder: Path, place: Path) -> str:
-    """Draft from a folder of finished tables, one a file."""
+def _tables_in(folder: Path) -> list[Path]:
+    """Return the files of a folder of finished tables."""
     files = sorted(one for one in folder.iterdir() if one.suffix.lower() in (".csv", ".parquet", ".xlsx"))
     if not files:
         raise RequestError(f"{folder} holds no .csv, .parquet or .xlsx file; name records, or put tables there")
-    return _from_tables(f"the tables in {folder.name or folder.resolve().name}", files, place)
+    return files
 
 
-def _from_tables(about: str, files: Sequence[Path], place: Path) -> str:
+def _from_folder(folder: Path, place: Path) -> str:
+    """Draft from a folder of finished tables, one a file."""
+    files = _tables_in(folder)
+    about = f"the tables in {folder.name or folder.resolve().name}"
+    return _from_tables(about, files, place, amounts_in(files))
+
+
+def _from_tables(about: str, files: Sequence[Path], place: Path, amounts: Mapping[Path, AmountColumns]) -> str:
     """Draft from finished tables, one a file."""
-    parts = [_head(about)]
+    parts = [_head(f"drafted from {about}{': check which column is what' if amounts else ''}")]
+    for name, total in {name: total for one in amounts.values() for name, total in one.totals.items()}.items():
+        parts.append(f"[dimensions.{_key(name)}]\ntotal = {toml(total)}\n" if total != TOTAL else "")
+        parts[-1] += f"# Rows of subtotals of {name} need its hierarchy, under [dimensions.{_key(name)}].\n"
     for file in files:
         name = re.sub(r"[^\w\- .]", "_", file.stem)
-        parts.append(f"[[tables]]\nname = {_text(name)}\nfile = {_text(_from(place, file))}\n")
+        columns = amounts[file].lines() if file in amounts else ""
+        parts.append(f"[[tables]]\nname = {toml(name)}\nfile = {toml(_from(place, file))}\n{columns}")
     return "\n".join(parts)
-
-
-def _from_amounts(
-    file: Path, columns: Mapping[str, Sequence[object]], by: Sequence[str], figures: Sequence[str], *, place: Path
-) -> str:
-    """Draft from a finished table of amounts: numbers are whole, and no contribution exceeds the sum that it is in."""
-    numbers = {name: [_number(entry) for entry in columns[name]] for name in figures}
-    whole = [name for name in figures if all(entry is None or entry.is_integer() for entry in numbers[name])]
-    count = whole[0] if whole and len(whole) < len(figures) else figures[0]
-    value, *others = (name for name in figures if name != count)
-    largest = [
-        name
-        for name in others
-        if all(a is None or b is None or a <= b for a, b in zip(numbers[name], numbers[value], strict=True))
-    ]
-    parts = [_head(f"drafted from the amounts in {file.name}: check which column is what")]
-    for name in by:
-        found = dict.fromkeys(str(entry) for entry in columns[name])
-        total = next((code for code in found if named_like_a_total(code)), None)
-        if total not in (None, TOTAL):
-            parts.append(f"[dimensions.{_key(name)}]\ntotal = {_text(str(total))}\n")
-        parts.append(f"# Rows of subtotals of {name} need its hierarchy, under [dimensions.{_key(name)}].\n")
-    told = {"name": _text(file.stem), "file": _text(_from(place, file)), "by": f"[{', '.join(map(_text, by))}]"}
-    told |= {"count": f"{_text(count)} # how many contributors", "value": f"{_text(value)} # their sum"}
-    if largest:
-        told["largest"] = f"[{', '.join(map(_text, largest))}] # the largest contributions, in this order"
-    return "\n".join([*parts, "[[tables]]", *(f"{key} = {entry}" for key, entry in told.items())]) + "\n"
-
-
-def _number(entry: object) -> float | None:
-    """Return an entry as a number, if it is one."""
-    try:
-        return float(str(entry).replace(",", "."))
-    except ValueError:
-        return None
 
 
 # --- TOML ---------------------------------------------------------------------------------------------------
 
 
 def _head(about: str, *, period: str = "", population: str = "") -> str:
-    told = f'# A plan for discreet plan, {about}.\ntitle = "programme"\nperiod = {_text(period)}\n'
-    told += f"population = {_text(population)}\n" if population else ""
+    told = f'# A plan for discreet plan, {about}.\ntitle = "programme"\nperiod = {toml(period)}\n'
+    told += f"population = {toml(population)}\n" if population else ""
     return told + 'policy = "default" # a profile, or a file of your own\n'
 
 
 def _table(name: str, by: Sequence[str], value: str, period: str = "") -> str:
-    lines = ["[[tables]]", f"name = {_text(name)}", f"by = [{', '.join(map(_text, by))}]"]
-    lines += [f"value = {_text(value)}"] if value else []
-    lines += [f"period = {_text(period)}"] if period else []
+    lines = ["[[tables]]", f"name = {toml(name)}", f"by = [{', '.join(map(toml, by))}]"]
+    lines += [f"value = {toml(value)}"] if value else []
+    lines += [f"period = {toml(period)}"] if period else []
     return "\n".join(lines) + "\n"
 
 
-def _text(text: str) -> str:
-    import json
-
-    return json.dumps(text, ensure_ascii=False)
-
-
 def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else _text(name)
+    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else toml(name)
 
 
 def _natural(name: str) -> list[tuple[int, str]]:

@@ -197,9 +197,7 @@ def _opened(plan: Programme, table: TablePart) -> Tabulation:
     if rows and not describes_itself(file):
         return _of_rows(plan, table, file)
     if strange := next((key for key in ("largest", "decimal") if getattr(table, key)), None):
-        raise RequestError(
-            f"{strange} says more of amounts; name the column of their sums as well (value), or leave it out"
-        )
+        raise RequestError(f"{strange} is about amounts; name the column of their sums too (value), or leave it out")
     trees = {name: [str(plan.place(f)) for f in said.files] for name, said in plan.dimensions.items() if said.files}
     own = {name: found for name, found in trees.items() if not table.by or name in table.by}
     how = {"value": table.value, "hierarchies": own or None, "count": table.count, "dimensions": table.by or None}
@@ -239,7 +237,7 @@ def _groups(tree: Hierarchy) -> list[str]:
 def _of_rows(plan: Programme, table: TablePart, file: Path) -> Tabulation:
     """Read a table of amounts, or of counts with subtotals, in rows."""
     if not table.by:
-        raise RequestError(f"{table.file} has amounts; name the columns that classify (by), as all others are figures")
+        raise RequestError(f"{table.file} has amounts; name the columns that classify (by): all others are figures")
     require(table.part, table.by, "part: the table does not cross")
     said = {name: plan.dimensions.get(name, DimensionPart()) for name in table.by}
     return read_rows(
@@ -275,7 +273,7 @@ def finished_clusters(plan: Programme) -> list[FinishedCells]:
         except DiscreetError as error:
             raise type(error)(f"table {table.name!r}: {error}") from None
         if found.weighted is not None or found.holdings is not None:
-            raise RequestError(f"table {table.name!r} holds weights or holdings; tabulate its records by the plan")
+            raise RequestError(f"table {table.name!r} holds weights or holdings; let the plan tabulate its records")
         variable = table.variable or (found.responses[0].name if found.responses else "")
         families.setdefault((variable, table.period), {})[table.name] = found
     made = []

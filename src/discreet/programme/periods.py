@@ -300,7 +300,7 @@ class Steady:
         named_cells = "; ".join(close[:NAMED]) + (f"; and {len(close) - NAMED:,} more" if len(close) > NAMED else "")
         return (
             f"{many(len(close), 'sensitive cell')} that reader knows more closely than protection levels allow from "
-            f"what was printed last time, whatever is hidden now: {named_cells}. No more follows of them.",
+            f"what was printed last time, whatever is hidden now: {named_cells}. Nothing more follows about them.",
         )
 
     def _told(self, kept: Pattern, free: Pattern) -> str:
@@ -345,7 +345,7 @@ class Steady:
         least = "the fewest to release" if found.gap == 0 else "few enough to release, if not the fewest,"
         if self.said is not None and self.said.revision and not self.frozen:
             return InfeasibleError(
-                f"no safe pattern leaves all cells open that were printed with the values they still have; it would "
+                f"no safe pattern leaves open all cells that were printed with the values they still have; it would "
                 f"hide {many(len(over), 'cell')} of them: {named}{more}. Readers know these, so that would protect "
                 "nothing: publish coarser categories, or protect the table in another way (protection)"
             )

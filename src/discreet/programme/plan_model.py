@@ -342,7 +342,10 @@ class Programme(PlanPart):
     def _faults_of_territories(self) -> Iterator[Fault]:
         """Yield divisions of a territory that no table shows."""
         if self.territories and any(table.file is not None for table in self.tables):
-            yield ("territories",), "which zones overlap is in records, and the tables are files; tabulate the records"
+            yield (
+                ("territories",),
+                "only records tell which zones overlap, and the tables are files; let the plan tabulate the records",
+            )
             return
         shown = {self.dimension(name)[0] for table in self.tables for name in table.by}
         for number, pair in enumerate(self.territories):
@@ -388,7 +391,7 @@ class Programme(PlanPart):
         if finished and self.equations:
             yield (
                 ("equations",),
-                "equations are between columns of records, and the tables are files; tabulate the records by the plan",
+                "equations are between columns of records, and the tables are files; let the plan tabulate the records",
             )
         yield from self._faults_of_files()
 

@@ -99,7 +99,7 @@ class TableSwapping(InnerMethod):
 
     def _swapped(self, table: Table, rng: np.random.Generator, size: int) -> Iterator[tuple[IntArray, int]]:
         """Yield inner counts after as many moves as are wanted, or found, and their number, once per draw."""
-        from discreet.protect.simulation.move_kernels import exchange
+        from discreet.protect.simulation.move_kernels import Pairs, exchange
 
         families = [family.groups for family in Model.of_table(table, self.keep).moves()]
         codes = table.grid.decode(np.arange(table.size))
@@ -111,10 +111,10 @@ class TableSwapping(InnerMethod):
         possible = np.ones(counts.size, bool)
         possible[table.impossible] = False
         lengths = np.array([len(groups) for groups in families], np.int64)
-        people, moves = np.repeat(np.arange(counts.size), counts), self.moves(table)
+        pairs, moves = Pairs(np.repeat(np.arange(counts.size), counts), possible, part, lengths), self.moves(table)
         for _ in range(size):
             x = counts.copy()
-            yield x, int(exchange(x, people, possible, part, lengths, moves, TRIES * moves, rng))
+            yield x, int(exchange(x, pairs, moves, TRIES * moves, rng))
 
 
 table_swapping = in_one_call(TableSwapping)

@@ -68,12 +68,6 @@ def open_original(
         return replace(_described(path, how), **about)
     if not released:
         _refuse_release(path or original)
-    if path is not None and (how.sheet is not None or how.header_row is not None):
-        # What says where the table is has been used up with the columns that are there.
-        columns = read_arrow(path, sheet=how.sheet, header_row=how.header_row, **how.text)
-        with errors_of(path):
-            here: dict[str, Any] = {**dict.fromkeys((*PLACE, "delimiter")), "encoding": "utf-8"}
-            return _opened(columns, replace(how, **here), about, progress)
     return _opened(path or original, how, about, progress)
 
 
@@ -207,7 +201,7 @@ def _opened(source: Any, how: Reading, about: Mapping[str, Any], progress: Progr
         return replace(_tabulated(source, how, progress), **about)
     stray = next((key for key in COLUMNS if key in said), None)
     if stray is not None:
-        raise RequestError(f"{stray} names a column of records; name the columns that classify them (by=, --by)")
+        raise RequestError(f"{stray} is about records; name the columns that classify them (by=, --by)")
     if how.value is not None:
         raise RequestError(
             f"value {how.value!r} names a magnitude of records or of a tabulation; a table holds counts: name the "
@@ -223,10 +217,10 @@ def _opened(source: Any, how: Reading, about: Mapping[str, Any], progress: Progr
         from discreet.reading.record_guess import columns_of_records, note_of
         from discreet.table.frames import to_arrow
 
-        arrow = read_arrow(source, **how.text) if isinstance(source, Path) else to_arrow(source)
-        by = columns_of_records(arrow, str(source) if isinstance(source, Path) else "the frame", error)
+        arrow = read_arrow(source, **how.place) if isinstance(source, Path) else to_arrow(source)
+        by = columns_of_records(arrow, source if isinstance(source, Path) else None, error)
         made = _tabulated(source, replace(how, by=by), progress)
-        return replace(made, **{**about, "said": {**said, "by": by}, "note": note_of(by)})
+        return replace(made, **{**about, "said": {**said, "by": by}, "note": f"{note_of(by)} {made.note}".strip()})
     return replace(_grouped(table, how, tops), **about)
 
 
@@ -234,6 +228,12 @@ def _tabulated(records: object, how: Reading, progress: Progress | None) -> Open
     """Count and add up records."""
     from discreet.tabulation.tabulate import tabulate
 
+    if isinstance(records, Path) and (how.sheet is not None or how.header_row is not None):
+        # What says where the records are is used up with the columns that are there.
+        columns, file = read_arrow(records, **how.place), records
+        with errors_of(file):
+            here: dict[str, Any] = {**dict.fromkeys((*PLACE, "delimiter")), "encoding": "utf-8"}
+            return _tabulated(columns, replace(how, **here), progress)
     strange = next((key for key in TABLES if key in how.said()), None)
     if strange is not None:
         raise RequestError(
@@ -252,7 +252,8 @@ def _tabulated(records: object, how: Reading, progress: Progress | None) -> Open
         **how.text,
         **given,
     )
-    return Opened(made, response=how.response)
+    lost = f"{made.dropped:,} records without a category were left out." if made.dropped else ""
+    return Opened(made, response=how.response, note=lost)
 
 
 def _refuse_counts(records: object, how: Reading) -> None:
@@ -286,7 +287,7 @@ def counts_of(source: object, how: Reading, tops: Mapping[str, str] | None = Non
     if isinstance(source, str | Path):
         from discreet.table.table_reader import read_table
 
-        return read_table(source, **same, totals=tops, impossible=how.impossible, **how.text)
+        return read_table(source, **same, totals=tops, impossible=how.impossible, **how.place)
     table = Table.from_frame(source, **same)
     return table if how.impossible is None else table.with_structural_zeros(how.impossible, **how.text)
 
@@ -321,7 +322,7 @@ def _part_totals(source: object, how: Reading) -> dict[str, str]:
         return {}
     if not isinstance(source, str | Path):
         raise RequestError("totals of parts are looked for in files; give a table of its own (Tabulation.as_part)")
-    columns = read_arrow(source, **how.text)
+    columns = read_arrow(source, **how.place)
     found = {}
     for name, codes in how.parts.items():
         labels = set(map(str, columns[name].to_pylist())) if name in columns.column_names else set()

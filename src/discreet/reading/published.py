@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
 
@@ -106,7 +107,7 @@ def open_released(released: object, reading: Reading) -> Any:
     if str(released).lower().endswith(".tab") or stated_method(released) is not None:
         return open_release(released, how)
     try:
-        return counts_of(released, reading)
+        return counts_of(released, replace(reading, sheet=None, header_row=None))
     except DataError:
         # Figures that do not add up stay refused; marks and intervals are not counts.
         with suppress(DiscreetError):

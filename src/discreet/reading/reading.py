@@ -172,6 +172,11 @@ class Reading:
         """How a text file is read."""
         return {"encoding": self.encoding, "delimiter": self.delimiter}
 
+    @property
+    def place(self) -> dict[str, Any]:
+        """How a text file or workbook is read, and where in it the table is."""
+        return {**self.text, **{name: getattr(self, name) for name in PLACE}}
+
     def linked(self) -> Reading:
         """Return how a further table is read that is linked with the one that this was said of."""
         own: dict[str, Any] = dict.fromkeys(("dimensions", "impossible", "by", "example", "rda", *PLACE, *COLUMNS))

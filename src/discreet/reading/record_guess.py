@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from discreet.core.errors import DiscreetError, RequestError
+from discreet.core.errors import DataError, DiscreetError, RequestError
+from discreet.table.arrow_files import errors_of
 from discreet.table.inspection import finished_amounts, proposed_reading
 from discreet.table.roles import (
     FIGURES,
@@ -19,6 +21,7 @@ from discreet.table.roles import (
     figure_among,
     looks_like_statistic,
     numeric,
+    refuse_tabulated,
 )
 from discreet.tabulation.whose import NAMED
 
@@ -26,15 +29,18 @@ MOST_CATEGORIES = 100
 """A column with more different entries is not taken for a dimension unless it is named: a round choice."""
 
 
-def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> list[str]:
+def columns_of_records(arrow: pa.Table, file: Path | None, error: DiscreetError) -> list[str]:
     """Return the columns by which records are counted: all, if all of them can classify.
 
     Args:
         arrow: the columns of what is not a table.
-        shown: how messages name it.
+        file: the file that they are in; None for a frame.
         error: why it is not a table, which is raised if it holds no records either.
     """
+    shown = "the frame" if file is None else str(file)
     names = [str(name) for name in arrow.column_names]
+    with errors_of(shown):
+        refuse_tabulated(names)
     plain = [f.type.value_type if pa.types.is_dictionary(f.type) else f.type for f in arrow.schema]
     arrow = arrow.cast(pa.schema(list(zip(names, plain, strict=True))))
     counts = {name: pc.count_distinct(arrow[name]).as_py() for name in names}
@@ -52,10 +58,13 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
             told = " ".join(f"--{name} {shlex.quote(value)}" for name, value in read.items())
             read_so = f"as a table it is probably read so ({named}, {told})"
             raise type(error)(f"{shown}: no column is called {FIGURES[0]!r}; {read_so}; {hint}") from None
-        if finished_amounts(arrow) is not None:
+        if (finished := finished_amounts(arrow)) is not None:
+            draft = f"discreet plan new {file or 'FILE'} drafts how it is protected"
+            # Counts along the top of a cross-table: what is wrong with one of them comes first.
+            if isinstance(error, DataError) and _crossed_counts(arrow, *finished):
+                raise error
             raise type(error)(
-                f"{shown}: it is probably a finished table of amounts with its totals; discreet plan new {shown} "
-                f"drafts how it is protected; {hint}"
+                f"{shown}: it is probably a finished table of amounts with its totals; {draft}; {hint}"
             ) from None
         # Without a column of counts, or one that may be, it is probably no table; nor beside one that says whose.
         no_table = UNPROPOSED in str(error.args[0]) or "contributor=" in hint
@@ -80,6 +89,11 @@ def columns_of_records(arrow: pa.Table, shown: str, error: DiscreetError) -> lis
             f"{shlex.quote(whose)})"
         ) from None
     return names
+
+
+def _crossed_counts(arrow: pa.Table, labels: Sequence[str], figures: Sequence[str]) -> bool:
+    """Say whether labels in one column and whole numbers in all others make a cross-table of counts."""
+    return len(labels) == 1 and not any(looks_like_statistic(name, arrow[name]) for name in figures)
 
 
 def _hint(arrow: pa.Table, counts: Mapping[str, int]) -> str:

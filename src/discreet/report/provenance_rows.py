@@ -85,10 +85,10 @@ def _asked(name: str, value: object) -> tuple[str, str]:
     """Return what was asked for and its value; the methods of a comparison are listed above.
 
     >>> _asked("points", [{"name": "none"}, {"name": "suppress"}]), _asked("time_limit", 60.0)
-    (('Methods', '2, as listed above'), ('Time limit', '60 seconds'))
+    (('Protections', '1, as listed above'), ('Time limit', '60 seconds'))
     """
     if name == "points" and isinstance(value, list | tuple):
-        return "Methods", f"{len(value):,}, as listed above"
+        return "Protections", f"{sum(one['name'] != 'none' for one in value):,}, as listed above"
     if name == "protection" and value == "propose":
         return "Protection", "the first in the policy's order that meets it"
     return _words(name).capitalize(), f"{_text(value)}{' seconds' if name == 'time_limit' else ''}"

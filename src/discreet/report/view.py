@@ -147,7 +147,8 @@ def _verdict(data: JsonObject, internal: bool) -> dict[str, str]:
 
 def _method(data: JsonObject) -> str:
     release = data["release"]
-    given = {name: value for name, value in release["parameters"].items() if isinstance(value, str | int | float)}
+    # What is a word and no number is said where the release is described.
+    given = {name: value for name, value in release["parameters"].items() if isinstance(value, int | float)}
     parts = [f"{name.replace('_', ' ')} {value}" for name, value in given.items() if not isinstance(value, bool)]
     return ", ".join([release["method"], *parts])
 
@@ -155,8 +156,8 @@ def _method(data: JsonObject) -> str:
 def _compared(data: JsonObject) -> list[dict[str, str]]:
     """Return the key figures of methods."""
     points = data["points"]
-    fit = sum(point["meets"] for point in points)
     # The table as it is stands beside them and is no protection.
+    fit = sum(point["meets"] for point in points[1:])
     found = [_figure("Protections compared", amount(len(points) - 1)), _figure("Meet the policy", amount(fit))]
     chosen = {} if data["recommended"] is None else points[data["recommended"]]
     kept = [(name, chosen[key]) for name, key in (("Utility kept", "utility"), ("Risk R2", "r2")) if chosen.get(key)]

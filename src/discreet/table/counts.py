@@ -162,7 +162,7 @@ def _number(text: str | bytes) -> float | None:
 def _reason(text: str) -> str:
     value = _number(text)
     if not text:
-        return "is empty; write 0 if nobody is in the cell"
+        return "is empty; write 0 if nobody is in the cell, and leave notes below the table out"
     if doubt := re.fullmatch(r"[1-9][0-9]{0,2}([.,])[0-9]{3}(\1[0-9]{3})*", text):
         sign, other = ("comma", ".") if doubt[1] == "," else ("point", ",")
         return (

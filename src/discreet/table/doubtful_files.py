@@ -122,6 +122,26 @@ def refuse_notes(labels: Mapping[str, Coded], texts: Texts, where: Where) -> Non
             )
 
 
+def refuse_bare(labels: Mapping[str, Coded], texts: Texts, where: Where) -> None:
+    """Refuse a category of which no figure is there: a hidden one, or a note or a heading, as in :func:`refuse_notes`.
+
+    >>> refuse_bare({"area": Coded(np.array([0, 1]), ["north", "CBS 2024"])}, np.array(["4", ""]), lambda row: "row 2")
+    Traceback (most recent call last):
+        ...
+    discreet.core.errors.DataError: row 2: 'CBS 2024' has no figure at all; leave it out if it is a note or a heading; \
+if its figures are hidden, give them a mark such as x, or say so (marks=[''])
+    """
+    shown = texts != ""
+    for coded in labels.values():
+        bare = np.bincount(coded.codes[shown], minlength=len(coded.categories)) == 0
+        if (row := first_true(bare[coded.codes])) is not None:
+            raise DataError(
+                f"{where(row)}: {coded.categories[int(coded.codes[row])]!r} has no figure at all; leave it out if it "
+                "is a note or a heading; if its figures are hidden, give them a mark such as x, or say so (marks=[''], "
+                "--mark '')"
+            )
+
+
 def refuse_cut(stated: Sequence[str | None], rows: int) -> None:
     """Refuse a file that does not have the rows that it says it has: what is missing would pass for empty cells."""
     odd = [text for text in stated if text != str(rows)]

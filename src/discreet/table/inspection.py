@@ -19,7 +19,17 @@ from discreet.table.cell_forms import confirmations, form_of, is_written
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import TOTAL, Hierarchy
 from discreet.table.release_reader import read_release
-from discreet.table.roles import ENDS, FIGURES, MARKS, PUBLISHED_AS, STATES, different_rows, roles
+from discreet.table.roles import (
+    ENDS,
+    FIGURES,
+    MARKS,
+    PUBLISHED_AS,
+    STATES,
+    different_rows,
+    looks_like_statistic,
+    refuse_tabulated,
+    roles,
+)
 from discreet.table.statistic import OTHER
 from discreet.table.table_reader import has_note, is_tabulated, note_of, read_tabulation
 from discreet.table.unmarked_totals import CODED, named_like_a_total
@@ -118,7 +128,8 @@ def inspect_file(path: str | Path, *, cells: bool = False, encoding: str = "utf-
         # Figures that are written so are read by nobody until the options say how.
         given = {name: str(value) for name, value in reading.items() if value}
         return Inspection(file.name, "release", arrow.num_rows, found, given, statistics=forms)
-    content, proposed = _recognise(arrow, found) if note is None else ("release", {})
+    with errors_of(file):
+        content, proposed = _recognise(arrow, found) if note is None else ("release", {})
     told = content == "table" and PUBLISHED_AS in arrow.column_names
     content = "release" if told else content
     proposed.update({name: str(value) for name, value in reading.items() if value})
@@ -247,6 +258,7 @@ def _recognise(arrow: pa.Table, found: Sequence[InspectedColumn]) -> tuple[Conte
     """Find out what the rows are, and where the figures are."""
     if is_tabulated(arrow.schema.metadata):
         return "tabulation", {}
+    refuse_tabulated(arrow.column_names)
     numeric = [one for one in found if one.numeric]
     labels = [one for one in found if not one.numeric]
     named = next((one for one in numeric if one.name.strip().lower() in COUNTS), None)
@@ -257,7 +269,10 @@ def _recognise(arrow: pa.Table, found: Sequence[InspectedColumn]) -> tuple[Conte
         options["layout"] = "wide"
     elif named is None and len(numeric) == 1 and found[-1] is numeric[0] and _unique(arrow, labels):
         # A column that alone tells all rows apart, beside others that classify, numbers the records.
-        if len(labels) > 1 and any(one.distinct == arrow.num_rows for one in labels):
+        # Amounts without a total beside them are those of records too.
+        totals = any(map(named_like_a_total, _labels(arrow, labels)))
+        amounts = looks_like_statistic("", arrow[numeric[0].name])
+        if (amounts and not totals) or (len(labels) > 1 and any(one.distinct == arrow.num_rows for one in labels)):
             return "records", {}
         named = numeric[0]
     if named is not None:

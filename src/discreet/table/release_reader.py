@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import NamedTuple, TypeAlias, TypedDict, Unpack
+from typing import NamedTuple, TypeAlias, TypedDict, Unpack, cast
 
 import numpy as np
 import pyarrow as pa
@@ -16,10 +16,11 @@ import pyarrow.compute as pc
 
 from discreet.core.errors import DataError, RequestError, require
 from discreet.core.numerics import BoolArray, IntArray, first_true
-from discreet.table.arrow_files import errors_of, published_tables, read_arrow_rows
+from discreet.table.arrow_files import TextOptions, errors_of, published_tables, read_arrow_rows
 from discreet.table.columns import Coded, coded_arrow
 from discreet.table.counts import Where
 from discreet.table.doubtful_files import (
+    refuse_bare,
     refuse_cut,
     refuse_flags,
     refuse_gaps,
@@ -129,30 +130,28 @@ class ReleaseOptions(TypedDict, total=False):
     notes: str | None
 
 
-def read_release(
-    path: str | Path,
-    *,
-    encoding: str = "utf-8",
-    delimiter: str | None = None,
-    sheet: str | None = None,
-    header_row: int | None = None,
-    **reading: Unpack[ReleaseOptions],
-) -> Release:
+class FileOptions(ReleaseOptions, TextOptions, total=False):
+    """How a file of figures is read: its text, and what its columns say."""
+
+
+def read_release(path: str | Path, **options: Unpack[FileOptions]) -> Release:
     """Read what is published from a CSV, Parquet or Excel file; all that :meth:`Release.write` writes is read back.
 
     A Parquet file that it wrote says everything itself. The arguments are those of :func:`discreet.read_release`, which
     reads ``.tab`` files too.
     """
+    text = cast(TextOptions, {name: one for name, one in options.items() if name in TextOptions.__annotations__})
+    reading = cast(ReleaseOptions, {name: one for name, one in options.items() if name not in text})
     _check_options(reading)
     file = Path(path)
     refuse_extras(file)
-    if sheet is None and header_row is None and (tables := published_tables(file)):
+    if text.get("sheet") is None and text.get("header_row") is None and (tables := published_tables(file)):
         with errors_of(file):
             _refuse_statistics(reading)
             found = [release_from_arrow(one, json.loads(one.schema.metadata[b"discreet"])) for one in tables]
             every = tuple(part for one in found for part in one.figures)
             return found[0] if len(found) == 1 else replace(found[0], inner=None, figures=every)
-    arrow, where = read_arrow_rows(file, encoding=encoding, delimiter=delimiter, sheet=sheet, header_row=header_row)
+    arrow, where = read_arrow_rows(file, **text)
     # Figures call themselves by this name.
     reading["name"] = name = reading.get("name") or file.name
     with errors_of(file, name):
@@ -311,6 +310,8 @@ def _built(columns: _Columns, how: ReleaseOptions, groups: Groups) -> Figures:
         padded=stated is not None,
     )
     if stated is None and not ends:
+        if "" not in how.get("marks", ()):
+            refuse_bare(labels, texts, where)
         if "marks" not in how:
             refuse_gaps(texts, hidden, where)
         said = [found[1].strip() for mark in how.get("marks", ()) if (found := MEANING.fullmatch(mark.strip()))]

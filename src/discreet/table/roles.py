@@ -38,6 +38,8 @@ STATES, BESIDE = " statistic ", " beside "
 figures: its column, and what a mark in it means."""
 ENDS = ("lower", "upper")
 """The columns of figures that are published as intervals."""
+TABULATED = frozenset({"records", "contributor:units"})
+"""Columns of a tabulation that was written as CSV, for other programs to read."""
 MARKS = ("x", "..", "c", "")
 """What replaces a hidden figure, unless other marks are named."""
 STATISTICS = frozenset({
@@ -87,6 +89,15 @@ def figure_among(names: Sequence[str]) -> str | None:
     return None
 
 
+def refuse_tabulated(names: Sequence[str]) -> None:
+    """Refuse a tabulation as CSV, for which too little says what its columns are."""
+    if set(names) >= TABULATED:
+        raise RequestError(
+            "this is a tabulation as CSV, for other programs; write it as .parquet, which keeps all that is needed "
+            "here (discreet tabulate RECORDS -o table.parquet)"
+        )
+
+
 def check_layout(layout: str) -> None:
     """Refuse a layout that does not exist."""
     if layout not in ("auto", "long", "wide"):
@@ -123,6 +134,7 @@ def roles(
     aside = _Aside(arrow, names, total, marks, released)
     if layout == "wide" or (layout == "auto" and figure is None and aside.crossed(found)):
         if dimensions is None:
+            refuse_tabulated(names)
             aside.check_wide(stated=layout == "wide", signs=decimal is not None)
         return Roles()
     if found is None or found not in names:

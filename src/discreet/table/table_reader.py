@@ -15,7 +15,7 @@ from typing import Unpack
 import numpy as np
 import pyarrow as pa
 
-from discreet.core.errors import DataError, require
+from discreet.core.errors import DataError, RequestError, require
 from discreet.core.json_types import JsonObject
 from discreet.core.numerics import IntArray
 from discreet.table.arrow_files import errors_of, published_tables, read_arrow, read_arrow_rows
@@ -143,9 +143,11 @@ def read_table(
     impossible: str | Path | None = None,
     encoding: str = "utf-8",
     delimiter: str | None = None,
+    sheet: str | None = None,
+    header_row: int | None = None,
     **reading: Unpack[TableOptions],
 ) -> Table:
-    r"""Read a table from a CSV or Parquet file, or from a pandas, polars or Arrow frame.
+    r"""Read a table from a CSV, Parquet or Excel file, or from a pandas, polars or Arrow frame.
 
     A *long* file has a column per dimension and a column of counts; cells that it does not list are empty.
     A *wide* file is a cross-table: row labels in the first column, one column per category; a first header
@@ -153,10 +155,12 @@ def read_table(
     are checked against the cells they sum.
 
     Args:
-        path: a ``.csv`` (``.txt``, ``.tsv``) or ``.parquet`` file, or a frame.
+        path: a ``.csv`` (``.txt``, ``.tsv``), ``.parquet`` or ``.xlsx`` file, or a frame.
         impossible: a file of combinations that cannot occur, with a column per dimension.
         encoding: the encoding of a CSV file.
         delimiter: what separates the columns of a CSV file; found from the header when not given.
+        sheet: the sheet of a workbook; the only one that is not empty by default.
+        header_row: the row with the names of the columns, below titles, counted from 1.
         **reading: how the columns are read:
             ``dimensions``, the columns that classify (others are left out); by default every column but the counts,
             unless one looks like a statistic (a mean, a percentage), which is refused until the dimensions are named.
@@ -175,10 +179,12 @@ def read_table(
     """
     require(reading, TableOptions.__annotations__, "read_table has no argument")
     if not isinstance(path, (str, Path)):
+        if sheet is not None or header_row is not None:
+            raise RequestError("a frame has no sheet and no title above its columns; leave sheet and header_row out")
         table = Table.from_frame(path, **reading)
     else:
         file = Path(path)
-        arrow, where = read_arrow_rows(file, encoding=encoding, delimiter=delimiter)
+        arrow, where = read_arrow_rows(file, encoding=encoding, delimiter=delimiter, sheet=sheet, header_row=header_row)
         with errors_of(file):
             if has_note(arrow.schema.metadata):
                 table = table_from_arrow(arrow, where, reading.get("dimensions"))

@@ -75,14 +75,10 @@ def refuse_blocks(figures: ListedFigures, otherwise: str = NO_SUMS, remedy: str 
 'south'; if it is, give the dimension a hierarchy (hierarchies=), otherwise say that there are no sums (total=None)
     """
     codes, categories, values, shown = figures
-    for name, labels in categories.items():
-        if len(labels) < 4:
-            continue
-        line = figures.lines(name)
-        size, number = len(labels), int(line.max(initial=-1)) + 1
+    for name, line, number, whole in _along(figures):
         if number < LINES:
             continue
-        whole = np.bincount(line, ~shown, number)[line] == 0
+        labels, size = categories[name], len(categories[name])
         sums = np.zeros(size, np.int64)
         np.add.at(sums, codes[name][whole], values[whole])
         for parent, first, last in _blocks(sums):
@@ -113,13 +109,8 @@ def refuse_scattered(figures: ListedFigures, otherwise: str = NO_SUMS, remedy: s
 'unemployed'; if it is, give the dimension a hierarchy (hierarchies=), otherwise say that there are no sums (total=None)
     """
     codes, categories, values, shown = figures
-    for name, labels in categories.items():
-        size = len(labels)
-        if not 4 <= size <= MOST:
-            continue
-        line = figures.lines(name)
-        number = int(line.max(initial=-1)) + 1
-        whole = np.bincount(line, ~shown, number)[line] == 0
+    for name, line, number, whole in _along(figures, MOST):
+        labels, size = categories[name], len(categories[name])
         table = np.zeros((size, number), np.int64)
         table[codes[name][whole], line[whole]] = values[whole]
         for parent, parts in _sums_of_some(table):
@@ -137,6 +128,18 @@ def refuse_subtotals(figures: ListedFigures, otherwise: str = NO_SUMS, remedy: s
     """Refuse all of these."""
     for refuse in (refuse_nested, refuse_blocks, refuse_scattered):
         refuse(figures, otherwise, remedy)
+
+
+def _along(figures: ListedFigures, most: float = math.inf) -> Iterator[tuple[str, IntArray, int, BoolArray]]:
+    """Yield the name of each dimension with four categories or more, and the lines along it.
+
+    These are the line of every figure, how many there are, and which figures are in lines that are shown in full.
+    """
+    for name, labels in figures.categories.items():
+        if 4 <= len(labels) <= most:
+            line = figures.lines(name)
+            number = int(line.max(initial=-1)) + 1
+            yield name, line, number, np.bincount(line, ~figures.shown, number)[line] == 0
 
 
 def _sums_of_some(table: IntArray) -> Iterator[tuple[int, list[int]]]:

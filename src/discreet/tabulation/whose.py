@@ -70,5 +70,5 @@ def refuse_repeated(shown: str, column: str, rows: int, different: int, *, kept:
         raise DataError(
             f"{shown}: column {column!r} has {different:,} different entries in {rows:,} records, so several may be of "
             f"one person or firm; if it says whose they are, {'keep one for each' if kept else name}, otherwise say "
-            "that every record is somebody else's (contributor='', --contributor '')"
+            "that no two records are about the same one (contributor='', --contributor '')"
         )

@@ -14,7 +14,7 @@ from discreet.protect.suppression.circuits import (
     EXPENSIVE,
     FOUND,
     NONE,
-    Limits,
+    CircuitLimits,
     Room,
     cheapest,
     workspace,
@@ -54,7 +54,7 @@ def test_no_linear_program_finds_a_cheaper_circuit(seed: int) -> None:
         # A cell that can only move a part of the way bears its cost all the same.
         price = cost / np.clip(np.maximum(down, up), 1e-9, size)
         price[cell] = 0.0
-        outcome, count = cheapest(p.on, cell, size, cost, Room(down, up), Limits(np.inf, ALL, EFFORT), work)
+        outcome, count = cheapest(p.on, cell, size, cost, Room(down, up), CircuitLimits(np.inf, ALL, EFFORT), work)
         outcomes.add(outcome)
         expected = least(p, cell, size, price, Room(down, up))
         assert outcome == (NONE if expected is None else FOUND)
@@ -87,7 +87,7 @@ def test_where_none_is_said_to_exist_a_higher_limit_finds_none() -> None:
         cost = rng.integers(1, 20, p.size).astype(np.float64)
         cost[rng.random(p.size) < 0.2] = np.inf
         limited, free = (
-            cheapest(p.on, cell, size, cost, Room(down, up), Limits(most, ALL, EFFORT), work)[0]
+            cheapest(p.on, cell, size, cost, Room(down, up), CircuitLimits(most, ALL, EFFORT), work)[0]
             for most in (rng.uniform(5, 150), np.inf)
         )
         assert (limited, free) not in ((NONE, FOUND), (FOUND, NONE), (FOUND, EXPENSIVE))
@@ -106,9 +106,14 @@ def test_among_a_few_cells_of_every_sum_circuits_are_circuits_and_none_is_denied
         cell, size = int(rng.integers(p.size)), float(rng.integers(1, 3))
         cost = rng.integers(1, 20, p.size).astype(np.float64)
         for beside in found:
-            outcome, count = cheapest(p.on, cell, size, cost, Room(down, up), Limits(np.inf, beside, EFFORT), work)
+            outcome, count = cheapest(
+                p.on, cell, size, cost, Room(down, up), CircuitLimits(np.inf, beside, EFFORT), work
+            )
             if outcome == NONE:
-                assert cheapest(p.on, cell, size, cost, Room(down, up), Limits(np.inf, ALL, EFFORT), work)[0] == NONE
+                assert (
+                    cheapest(p.on, cell, size, cost, Room(down, up), CircuitLimits(np.inf, ALL, EFFORT), work)[0]
+                    == NONE
+                )
             if outcome != FOUND:
                 continue
             shift = np.zeros(p.size)

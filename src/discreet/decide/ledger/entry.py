@@ -23,6 +23,7 @@ class Amendment:
     population: str
     period: str
     variable: str
+    least: int | None = None
 
 
 @dataclass(frozen=True, repr=False)
@@ -33,6 +34,7 @@ class Entry(Readable):
     ``count`` for numbers of people or firms). ``withdrawn`` is the day of its withdrawal; readers may have kept it, so
     it still counts in checks unless nobody saw it (``unseen``). ``revises`` are the ids of the releases whose figures
     it corrects. ``amended`` are the corrections of its description, each with the description before, the oldest first.
+    ``least`` is what was said afterwards about hidden figures whose marks do not say what is at least behind them.
     """
 
     id: str
@@ -50,6 +52,7 @@ class Entry(Readable):
     unseen: bool = False
     revises: tuple[str, ...] = ()
     amended: tuple[Amendment, ...] = ()
+    least: int | None = None
 
     @property
     def counts(self) -> bool:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from discreet.auditing.full_lines import FullLine, Reached, full_lines
+from discreet.auditing.full_lines import FullLine, KnownRanges, full_lines
 from discreet.core.clock import Clock
 from discreet.core.numerics import BoolArray
 from discreet.core.sparse import parts, row_of
@@ -222,7 +222,7 @@ class GivenAway:
         who = "everybody" if not few else f"all but at most {few} people"
         given = []
         lower, upper = found.lower[:n], found.upper[:n]
-        known = Reached(lower, upper, np.where(found.finished[:n], upper, lower), lower, lower > 0)
+        known = KnownRanges(lower, upper, np.where(found.finished[:n], upper, lower), lower, lower > 0)
         lines = full_lines(e, known, few, self.settings.clock)
         self.open_lines = lines.unfinished > 0
         for line in lines.found:

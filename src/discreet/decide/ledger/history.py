@@ -147,9 +147,9 @@ class History:
             changed = replace(entry, withdrawn=said["day"], reason=said["reason"], unseen=bool(said["unseen"]))
         elif what == "retag":
             # Each amendment says what it replaced.
-            now = {tag: said[tag] for tag in TAGS}
-            told = {item.name: said[item.name] for item in fields(Amendment) if item.name not in TAGS}
-            was = Amendment(**told, **{tag: getattr(entry, tag) for tag in TAGS})
+            now = {tag: said[tag] for tag in TAGS} | {"least": said.get("least", entry.least)}
+            told = {item.name: said[item.name] for item in fields(Amendment) if item.name not in now}
+            was = Amendment(**told, **{tag: getattr(entry, tag) for tag in now})
             changed = replace(entry, **now, amended=(*entry.amended, was))
         else:
             raise ValueError

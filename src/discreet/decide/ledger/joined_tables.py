@@ -233,8 +233,9 @@ class JoinedTables:
         return [
             f"{many(count, 'figure')} of «{self.sheets[-1].entry.title}» {'was' if count == 1 else 'were'} drawn at "
             f"random again after {', '.join(found)}, and without a policy only the possible values are judged, not how "
-            "likely readers of both draws find each; publish the figures that were drawn first, or give a policy with "
-            "a limit on 1/H (--policy)"
+            "likely readers of both draws find each; publish the figures that were drawn first, or leave them out "
+            f"where fewer than {ONE_DRAW} are printed again, since so few may be equal by chance (--absent "
+            "unpublished), or give a policy with a limit on 1/H (--policy)"
         ]
 
     def in_steps(self) -> tuple[set[frozenset[tuple[str, str]]], str]:

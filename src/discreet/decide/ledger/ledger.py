@@ -112,8 +112,9 @@ class Ledger(Readable):
         return self._read(_named(tuple(past.entries.values()), name), past)
 
     def _read(self, entry: Entry, past: History) -> Release:
-        """Return what a release publishes, as it was added."""
-        return unpacked(self._texts([entry], past)[0])
+        """Return what a release publishes, with what was said of its marks afterwards."""
+        found = unpacked(self._texts([entry], past)[0])
+        return found if entry.least is None else found.marked(entry.least)
 
     def _texts(self, entries: Sequence[Entry], past: History) -> list[bytes]:
         """Return what releases publish, packed, as they were added."""
@@ -248,6 +249,7 @@ class Ledger(Readable):
         population: str | None = None,
         period: str | None = None,
         variable: str | None = None,
+        least: int | None = None,
         who: str = "",
     ) -> Entry:
         """Correct the description of a release that people may have seen; the old description is kept.
@@ -258,20 +260,24 @@ class Ledger(Readable):
             population: whom the figures are about; what is not given stays as it was.
             period: when.
             variable: what is added up.
+            least: what hidden figures are at least, where their marks do not say whether they can be 0.
             who: who says so; the user of this machine by default.
         """
         with self._writing() as past:
             entry = _amendable(past, name, reason, "retagging")
             given = {"population": population, "period": period, "variable": variable}
             now = {tag: getattr(entry, tag) if text is None else text.strip() for tag, text in given.items()}
-            if all(now[tag] == getattr(entry, tag) for tag in now):
+            if least is not None and least != entry.least:
+                refuse_contradiction(_of_at_least(unpacked(self._texts([entry], past)[0]), least, entry))
+            elif all(now[tag] == getattr(entry, tag) for tag in now):
                 raise RequestError(
                     f"release {entry} says the same already ({', '.join(filter(None, now.values())) or 'nothing'}); "
-                    "give another population, period or variable (population=, period=, variable=, "
-                    "--population, --period, --variable)"
+                    "give another population, period or variable, or what hidden figures are at least (population=, "
+                    "period=, variable=, least=, --population, --period, --variable, --least)"
                 )
             told = {"day": _today(), "who": who.strip() or getpass.getuser(), "reason": reason.strip()}
-            self._append(past, {"event": "retag", "release": entry.id, **told, **now})
+            marks = {} if least is None else {"least": least}
+            self._append(past, {"event": "retag", "release": entry.id, **told, **now, **marks})
         return past.entries[entry.id]
 
     # --- asking it ----------------------------------------------------------------------------------------
@@ -422,6 +428,19 @@ def _true_tables(release: Release, title: str, given: object) -> list[Table | Ta
     """Return the table that a release was made from, or the linked ones."""
     found = open_originals(given, Reading())
     refuse_foreign(release, title, found)
+    return found
+
+
+def _of_at_least(release: Release, least: int, entry: Entry) -> Release:
+    """Return a release with marks that say what is at least behind them; they must not say it already."""
+    if type(least) is not int or least < 0:
+        raise RequestError(f"what hidden figures are at least is {least!r}; give 0 or more (least=, --least)")
+    found = release.marked(least)
+    if found is release:
+        raise RequestError(
+            f"release {entry} hides no figure, or its marks say already what is at least behind them; leave that out "
+            "(least=, --least)"
+        )
     return found
 
 

@@ -165,7 +165,7 @@ class _Check:
         return [
             f"whether anybody is in {first}{more} follows neither from the numbers nor from the amounts of "
             f"{self._titles()}, so what readers work out case by case is open; show zeros, or say that hidden "
-            "figures are above 0 where they are (--least 1)"
+            "figures are above 0 where they are (--least 1; of an earlier release: discreet ledger retag ID --least 1)"
         ]
 
     def _room(self) -> list[str]:

@@ -16,6 +16,7 @@ from discreet.decide.ledger.change import ReleasePair, changes, may_lie_inside
 from discreet.decide.ledger.check_result import Change, LedgerCheck, Verdict
 from discreet.decide.ledger.corrections import TruePair
 from discreet.decide.ledger.entry import Entry, PublishedTable, sheets_of
+from discreet.decide.ledger.joined_tables import refuse_contradiction
 from discreet.decide.ledger.joint import Joint, joint_findings
 from discreet.decide.ledger.numbers_and_amounts import meet, mixed_findings
 from discreet.decide.ledger.populations import APART, WITHIN, apart, family, lineage, overlap
@@ -108,6 +109,7 @@ class ReleaseCheck:
         self.groups = [self._spelled(group) for group in self.groups]
         self.changes: list[Change] = []
         self.compared: list[Entry] = []
+        self.repeated: list[Entry] = []
 
     def _spelled(self, sheets: Sequence[PublishedTable]) -> list[PublishedTable]:
         """Return earlier tables with categories spelled as in the new release, and note what was taken to be one."""
@@ -198,31 +200,41 @@ class ReleaseCheck:
 
     def _if_zeros_are_shown(self) -> Joint:
         """Return what is not called safe because it follows if zeros are always published, which nothing says."""
-        around_it = [part for group in self.over_time for e in group for part in self.shelf.read(e.id).parts()]
+        beside = (*self.repeated, *(e for group in self.over_time for e in group))
         together = [sheet.figures for sheets in (self.mine, *self.groups) for sheet in sheets]
-        if not any(part.unsaid for part in (*together, *around_it)):
+        if not any(part.unsaid for part in (*together, *(p for e in beside for p in self.shelf.read(e.id).parts()))):
             return Joint()
-        shelf = replace(self.shelf, read=lambda name: self.shelf.read(name).marked(1))
+        shelf = replace(self.shelf, read=lambda name: _with_zeros_shown(self.shelf.read(name)))
         about = self.entry, self.every, self.revised, shelf, self.rules, self.of_others
         try:
-            other = ReleaseCheck(self.release.marked(1), *about)
+            other = ReleaseCheck(_with_zeros_shown(self.release), *about)
             for before in other.groups:
                 other._put_together(before)
             for group in other.over_time:
                 other._added_up(group)
+            for e in self.repeated:
+                other._compare(e, 1)
         except (DataError, InfeasibleError):
-            # Some hidden figure is 0, so zeros are not always published.
-            return Joint()
-        told = [one for one in other.joint.findings if one.sensitive and one.cause != "before"]
-        what = [f"{one.name} is known: {one.reason}" for one in told[:1]] or list(other.joint.unjudged[:1])
-        if not what:
-            return Joint(unfinished=other.joint.unfinished)
+            what = ["not all of these releases do that; what follows if some do was not judged"]
+        else:
+            told = [one for one in other.joint.findings if one.sensitive and one.cause != "before"]
+            what = [f"{one.name} is known: {one.reason}" for one in told[:1]] or list(other.joint.unjudged[:1])
+            if not what:
+                return Joint(unfinished=other.joint.unfinished)
         return Joint(
             unjudged=(
                 f"nothing says whether hidden figures can be 0, and if zeros are always published, {what[0]}; say "
-                "whether they are (--least 1, or --least 0 if zeros are hidden too)",
+                f"whether they are ({'; '.join(self._ways_to_say_zeros())})",
             )
         )
+
+    def _ways_to_say_zeros(self) -> list[str]:
+        """Return how to say whether hidden figures can be 0, of the new release and of earlier ones."""
+        beside = (*self.repeated, *(e for group in self.over_time for e in group))
+        old = [*(sheet.entry for sheets in self.groups for sheet in sheets), *beside]
+        silent = [name for name in dict.fromkeys(e.id for e in old) if _may_show_zeros(self.shelf.read(name))]
+        told = ["--least 1, or --least 0 if zeros are hidden too"] * _may_show_zeros(self.release)
+        return [*told, *(f"discreet ledger retag {name} --least … --reason …" for name in silent)]
 
     def _added_up(self, group: Sequence[Entry]) -> None:
         """Note what follows if figures of periods inside each other add up; if they contradict that, they do not."""
@@ -268,6 +280,7 @@ class ReleaseCheck:
             e
             for e in some
             if e.id in self.shelf.stored and not self._stated(e) and not apart(e.population, about.population)
+            if e.least is None
         ]
         if len(plain) < FEW or self.rules.clock.late or any(sheet.figures.statistics for sheet in self.mine):
             return set()
@@ -322,6 +335,7 @@ class ReleaseCheck:
             self.assumed.append(f"{both} are said to be about different people: no change was judged")
         # Amounts of something else, and other people, are compared only where they may be the same ones.
         changed = e.id in self.old_ids and not strangers
+        self.repeated += [e] * repeated
         if changed or repeated:
             self.compared.append(e)
         # Statistics that say more than the figures beside them.
@@ -334,6 +348,22 @@ class ReleaseCheck:
             self.changes += changes(pair, f"«{e.title}»", fewest, amounts=self.rules.amounts)
             if e.may_be_about("", entry.period) and not stated and (inside := may_lie_inside(pair, self.rules)):
                 self.joint |= Joint(unjudged=(_nested(e, entry, *inside),))
+
+
+def _with_zeros_shown(release: Release) -> Release:
+    """Return a release as one that hides no zeros, or as one that does if its own figures say so."""
+    return release.marked(1 if _may_show_zeros(release) else 0)
+
+
+def _may_show_zeros(release: Release) -> bool:
+    """Say whether a release may always show zeros, which nothing says."""
+    if not any(part.unsaid for part in release.parts()):
+        return False
+    try:
+        refuse_contradiction(release.marked(1))
+    except (DataError, InfeasibleError):
+        return False
+    return True
 
 
 def _without_statistics(part: Figures) -> Equations:

@@ -44,6 +44,19 @@ class Families(NamedTuple):
     offsets: IntArray
 
 
+class Pairs(NamedTuple):
+    """The cells of the people, which cells are possible, and the moves between the values of two people.
+
+    ``part`` holds what each group of dimensions of a family adds to the position of a cell, and ``groups`` how many
+    groups each family has.
+    """
+
+    people: IntArray
+    possible: BoolArray
+    part: IntArray
+    groups: IntArray
+
+
 @compiled
 def odd(corner: int) -> bool:
     """Say whether a corner takes an odd number of second values."""
@@ -70,17 +83,9 @@ def spread(where: IntArray, corners: int, first: int, second: int) -> int:
 
 
 @compiled
-def exchange(
-    x: IntArray,
-    people: IntArray,
-    possible: BoolArray,
-    part: IntArray,
-    groups: IntArray,
-    moves: int,
-    tries: int,
-    rng: np.random.Generator,
-) -> int:
+def exchange(x: IntArray, pairs: Pairs, moves: int, tries: int, rng: np.random.Generator) -> int:
     """Make moves of one between the values of two people at a time, none below zero; return how many were made."""
+    people, possible, part, groups = pairs
     where = np.zeros(CORNERS, np.int64)
     made = 0
     for _ in range(tries):
@@ -108,17 +113,9 @@ def exchange(
 
 
 @exchange.in_arrays
-def exchange_many(
-    x: IntArray,
-    people: IntArray,
-    possible: BoolArray,
-    part: IntArray,
-    groups: IntArray,
-    moves: int,
-    tries: int,
-    rng: np.random.Generator,
-) -> int:
+def exchange_many(x: IntArray, pairs: Pairs, moves: int, tries: int, rng: np.random.Generator) -> int:
     """Make the same moves, with many pairs of people drawn at a time."""
+    people, possible, part, groups = pairs
     counts, allowed, used = x.tolist(), possible.tolist(), range(part.shape[1])
     first, second = _even_and_odd(part.shape[1])
     bounds, made = np.array([part.shape[0], people.size, people.size]), 0

@@ -52,7 +52,7 @@ class Move(NamedTuple):
     room: Room
 
 
-class Limits(NamedTuple):
+class CircuitLimits(NamedTuple):
     """How far a search goes.
 
     A circuit costs no more than ``price``; of a sum that enters the tableau, no more cells than ``beside`` enter with
@@ -167,7 +167,7 @@ def _enter(
     size: float,
     cost: FloatArray,
     room: Room,
-    most: Limits,
+    most: CircuitLimits,
     at: Extent,
 ) -> tuple[Extent, bool]:
     """Let the equations of a cell that begins to move enter the tableau; say whether it is full.
@@ -400,7 +400,7 @@ def cheapest(
     size: float,
     cost: FloatArray,
     room: Room,
-    most: Limits,
+    most: CircuitLimits,
     work: Scratch,
 ) -> tuple[int, int]:
     """Find the cheapest circuit in which one cell moves up by `size`.

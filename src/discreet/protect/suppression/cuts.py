@@ -17,7 +17,7 @@ from discreet.core.compiled import compiled
 from discreet.core.highs import Program
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.sparse import parts, row_of
-from discreet.protect.suppression.circuits import ALL, EFFORT, NONE, Limits, Room, Scratch, cheapest
+from discreet.protect.suppression.circuits import ALL, EFFORT, NONE, CircuitLimits, Room, Scratch, cheapest
 from discreet.protect.suppression.meeting import CircuitSearch
 from discreet.protect.suppression.problem import Problem
 
@@ -98,7 +98,7 @@ def separate(
             part = 1.0 if fixed[j] else y[j]
             less[j], more[j] = min(less[j], low * part), min(more[j], high * part)
             a[j], b[j] = min(a[j], low), min(b[j], high)
-        outcome, count = cheapest(on, p, amount, on.slight, Room(less, more), Limits(np.inf, ALL, EFFORT), work)
+        outcome, count = cheapest(on, p, amount, on.slight, Room(less, more), CircuitLimits(np.inf, ALL, EFFORT), work)
         kept, fine = 0, False
         if outcome == NONE:
             kept, fine = cut_of(p, amount, count, Room(a, b), fixed, work, coefficient)

@@ -19,7 +19,7 @@ from discreet.protect.suppression.circuits import (
     FOUND,
     LARGE,
     NONE,
-    Limits,
+    CircuitLimits,
     Move,
     Room,
     Scratch,
@@ -148,7 +148,7 @@ def circuit(
             amount = np.ceil(own / unit) * unit
             a, b = np.floor(a / unit) * unit, np.floor(b / unit) * unit
             stepped = False
-        outcome, count = cheapest(on, p, amount, cost, Room(a, b), Limits(reach, ALL, patience), work)
+        outcome, count = cheapest(on, p, amount, cost, Room(a, b), CircuitLimits(reach, ALL, patience), work)
         # What takes too long is not tried again without cells that can move a little: for respondents of 1,000 firms in
         # five linked tables, and of 10⁵ firms, that found 9 of 131 and 1 of 29 circuits, for as much effort again.
         if outcome == EXPENSIVE and reach < limit:
@@ -199,7 +199,7 @@ def _near(on: ClassEquations, move: Move, cost: FloatArray, work: Scratch) -> in
     own, a, b = move.amount, move.room.down, move.room.up
     if own >= PARTS:
         a, b = np.where(a < own / PARTS, 0.0, a), np.where(b < own / PARTS, 0.0, b)
-    outcome, count = cheapest(on, move.cell, own, cost, Room(a, b), Limits(FOR_NOTHING, NEAR, SHORT), work)
+    outcome, count = cheapest(on, move.cell, own, cost, Room(a, b), CircuitLimits(FOR_NOTHING, NEAR, SHORT), work)
     if outcome != FOUND or not _to_integers(move, work.found[:count], work.moves[:count], Room(a, b), 1.0):
         return 0
     return count if _fits(on, count, work) else 0

@@ -5,7 +5,7 @@ import { bench, go, showCommand } from "./app.js";
 import { dataTable, el, failure, fill, progressBar } from "./dom.js";
 import { AXES, riskMap, title } from "./map.js";
 import { methods } from "./protect.js";
-import { alone, nothingToProtect, readAs } from "./see.js";
+import { alone, nothingToProtect, readAs, typed } from "./see.js";
 import { change, seedFor, state } from "./state.js";
 
 const folderOf = (values) => { let h = 5381; for (const c of JSON.stringify(values)) h = ((h * 33) ^ c.codePointAt(0)) >>> 0; return `points-${h.toString(36)}`; };
@@ -17,7 +17,7 @@ export const policyPick = (chosen, id = "policy") => el("label", { for: id }, el
 export const source = (command) => ({ file: state.table, ...readAs(command) });
 
 export async function compare(screen, { still }) {
-  if (alone()) { fill(screen, nothingToProtect()); showCommand(`discreet audit ${state.table}`); return; }
+  if (alone()) { fill(screen, nothingToProtect()); showCommand(typed("audit")); return; }
   const asked = { draws: 200, method: [], ...state.compare };
   const result = el("div", { id: "comparison" });
   const start = el("button", { type: "button", class: "primary", id: "start" }, "Compare");
@@ -36,7 +36,7 @@ export async function compare(screen, { still }) {
   const job = state.jobs.compare;
   if (job && job.table === state.table && job.run === bench.run) {
     try { await watch(await get(`jobs/${job.number}`), job.folder, result, still); } catch (error) { if (still()) fill(result, failure(error)); }
-  } else { fill(result, el("p", { class: "quiet" }, "Nothing compared yet: “Compare” draws a map of risk against utility here, and says which protection to take.")); showCommand("discreet compare " + state.table); }
+  } else { fill(result, el("p", { class: "quiet" }, "Nothing compared yet: “Compare” draws a map of risk against utility here, and says which protection to take.")); showCommand(typed("compare")); }
 }
 
 // A method as the command line names it, with its base if it has one.

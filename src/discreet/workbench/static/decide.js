@@ -7,7 +7,7 @@ import { policyName, policyOf, policyPick, source } from "./compare.js";
 import { button, dataTable, el, failure, figure, fill, progressBar, risk, toast } from "./dom.js";
 import { inLedger } from "./ledger.js";
 import { withProofs } from "./proofs.js";
-import { alone, readAs, secrecy } from "./see.js";
+import { alone, readAs, secrecy, typed } from "./see.js";
 import { adopt, change, seedFor, state } from "./state.js";
 
 const WORDS = { release: ["Release it as it is", "good"], protect: ["Release it after protection", "good"], withhold: ["Do not release", "bad"], safe: ["Nothing hidden can be worked out", "good"], unsafe: ["Do not release: too much can be worked out", "bad"], incomplete: ["Not decided", "warn"], given: ["This release may be published", "good"], beside: ["Do not release: beside earlier releases it gives figures away", "bad"], open: ["Not decided: it could not be checked against all earlier releases", "warn"] };
@@ -32,7 +32,7 @@ export async function decide(screen, { still }) {
     el("label", { for: "statistics" }, el("span", {}, "statistics beside the figures"), el("textarea", { id: "statistics", rows: 2, spellcheck: false, placeholder: "pct=percentage, over=sex", value: chosen.statistic || "", on: { change: (e) => set({ statistic: e.target.value }) } }), el("span", { class: "help" }, only || chosen.mode === "release" ? "What columns of statistics in the release are, a line each." : "Each is computed from the released figures, where these are shown; a line each.")),
     el("button", { type: "button", class: "primary", id: "assess", on: { click: () => { change({ jobs: { ...state.jobs, decide: null } }); reach(chosen, result, still); } } }, "Reach a verdict")), sessionPanel()), result));
   if (state.verdict) await reach(chosen, result, still);
-  else { fill(result, el("p", { class: "quiet" }, "No verdict yet: “Reach a verdict” applies the policy, and shows here whether the table may be published, and why.")); showCommand(`discreet ${only ? "audit" : "assess"} ${state.table}`); }
+  else { fill(result, el("p", { class: "quiet" }, "No verdict yet: “Reach a verdict” applies the policy, and shows here whether the table may be published, and why.")); showCommand(typed(only ? "audit" : "assess")); }
 }
 
 function sessionPanel() {

@@ -85,18 +85,19 @@ function preview(cells) {
 }
 
 function tabulation(found) {
-  const asked = state.tabulate || { by: [], value: "", contributor: "", holding: "", hierarchy: [] };
+  const asked = state.tabulate || { by: [], value: "", contributor: "", holding: "", missing: "", hierarchy: [] };
   const result = el("div", {});
   const set = (values) => { change({ tabulate: { ...asked, ...values } }, { remember: true }); render(); };
   const classify = found.columns.filter((c) => !c.numeric || c.distinct <= 200);
   const checks = classify.map((c) => el("label", { class: "check" }, el("input", { type: "checkbox", "data-by": c.name, checked: asked.by.includes(c.name), on: { change: (e) => set({ by: e.target.checked ? [...asked.by, c.name] : asked.by.filter((n) => n !== c.name) }) } }), el("span", {}, `${c.name} `, el("span", { class: "quiet small" }, `${figure(c.distinct)} categories`))));
   const pick = (name, title, among, help) => el("label", {}, el("span", {}, title), el("select", { "data-pick": name, on: { change: (e) => set({ [name]: e.target.value }) } }, el("option", { value: "" }, "none"), among.map((c) => el("option", { value: c.name, selected: asked[name] === c.name }, c.name))), el("span", { class: "help" }, help));
+  const missing = el("label", {}, el("span", {}, "records without a category"), el("select", { "data-pick": "missing", on: { change: (e) => set({ missing: e.target.value }) } }, [["", "are an error"], ["category", "are a category of their own"], ["drop", "are left out"]].map(([value, words]) => el("option", { value, selected: (asked.missing || "") === value }, words))), el("span", { class: "help" }, "an empty entry in a column that classifies"));
   const trees = bench.files.filter((f) => /\.(hrc|csv|parquet)$/i.test(f.name) && f.name !== found.name);
   const hierarchies = asked.by.map((dimension) => el("label", {}, el("span", {}, `hierarchy of ${dimension}`), el("select", { "data-hierarchy": dimension, on: { change: (e) => set({ hierarchy: [...asked.hierarchy.filter((h) => !h.startsWith(`${dimension}=`)), ...(e.target.value ? [`${dimension}=${e.target.value}`] : [])] }) } }, el("option", { value: "" }, "none"), trees.map((f) => el("option", { value: f.name, selected: asked.hierarchy.includes(`${dimension}=${f.name}`) }, f.name))), el("span", { class: "help" }, "a tree of its codes, opened as .hrc or a table of parents")));
   if (asked.by.length) tabulate(found, asked, result);
   return [el("p", {}, "Choose what to count by; the table appears below as you choose."),
     el("div", { class: "columns left" }, el("div", {}, el("fieldset", {}, el("legend", {}, "dimensions"), checks),
-      pick("value", "magnitude to add up", found.columns.filter((c) => c.numeric), "none counts the records"), pick("contributor", "whose record it is", found.columns, "without one, every record is somebody else's"), pick("holding", "the holding it belongs to", found.columns, "respondents who know each other's figures"), hierarchies), result)];
+      pick("value", "magnitude to add up", found.columns.filter((c) => c.numeric), "none counts the records"), pick("contributor", "whose record it is", found.columns, "without one, every record is somebody else's"), pick("holding", "the holding it belongs to", found.columns, "respondents who know each other's figures"), missing, hierarchies), result)];
 }
 
 let making = null;
@@ -110,7 +111,7 @@ async function tabulate(found, asked, node) {
   try {
     await settled(making, earlier);
     if (cancel !== mine) return;
-    const values = { records: [found.name], by: asked.by.join(","), output, value: asked.value, contributor: asked.contributor, holding: asked.holding, hierarchy: asked.hierarchy };
+    const values = { records: [found.name], by: asked.by.join(","), output, value: asked.value, contributor: asked.contributor, holding: asked.holding, missing: asked.missing || "", hierarchy: asked.hierarchy };
     const bar = progressBar(() => mine.abort());
     fill(node, bar.node);
     making = run("tabulate", values, { watch: (job) => bar.show(job), signal: mine.signal });
@@ -120,6 +121,6 @@ async function tabulate(found, asked, node) {
     if (cancel !== mine) return;
     showCommand(job.command);
     change({ table: output, magnitudes: Boolean(asked.value), reading: {}, seeds: {} });
-    fill(node, el("h3", {}, "Preview"), el("p", { class: "small quiet" }, shown.result.sentence), next(), preview(shown.result.cells));
+    fill(node, el("h3", {}, "Preview"), el("p", { class: "small quiet" }, shown.result.sentence, job.result.dropped ? ` ${figure(job.result.dropped)} records without a category were left out.` : ""), next(), preview(shown.result.cells));
   } catch (error) { if (cancel === mine) fill(node, failure(error)); }
 }

@@ -8,7 +8,7 @@ import { el, failure, figure, fill, progressBar, risk } from "./dom.js";
 import { form } from "./form.js";
 import { Grid } from "./grid.js";
 import { layOut } from "./layout.js";
-import { MOST, alone, beyond, bitsLegend, nothingToProtect, readAs, rulesOf, secrecy, tone } from "./see.js";
+import { MOST, alone, beyond, bitsLegend, nothingToProtect, readAs, rulesOf, secrecy, tone, typed } from "./see.js";
 import { change, seedFor, state } from "./state.js";
 
 const PAUSE = 15; // milliseconds of rest before a change is tried
@@ -30,7 +30,7 @@ let cancel = null;
 let making = null;
 
 export async function protect(screen, { still }) {
-  if (alone()) { fill(screen, nothingToProtect()); showCommand(`discreet audit ${state.table}`); return; }
+  if (alone()) { fill(screen, nothingToProtect()); showCommand(typed("audit")); return; }
   const all = methods();
   const usual = state.magnitudes ? "protect suppress" : "protect random-rounding";
   const name = all.some((m) => m.name === state.method) ? state.method : usual;

@@ -15,6 +15,10 @@ export function readAs(command, reading = state.reading) {
   return Object.fromEntries(found.filter(([name]) => known.has(name)));
 }
 
+// A command as it is typed, before it has run.
+const quoted = (text) => (/^[\w.,:=/-]+$/.test(text) ? text : `'${text}'`);
+export const typed = (command) => ["discreet", command, ...Object.entries(readAs(command)).map(([name, value]) => quoted(`--${name.replaceAll("_", "-")}=${value}`)), quoted(state.table)].join(" ");
+
 // A release without its original: there is nothing to protect, only to audit. A .tab file holds the truth beside it.
 export const alone = () => state.content === "release" && !/\.tab$/i.test(state.table);
 export const nothingToProtect = () => el("section", { class: "panel", id: "alone" }, el("h2", {}, `${state.table} is a release`), el("p", {}, "It says what is published; protection begins with the original. Open the original to protect it, or see what this release gives away."), el("p", {}, el("button", { type: "button", class: "primary", on: { click: () => go("attack") } }, "Attack the release"), " ", el("button", { type: "button", on: { click: () => go("decide") } }, "Reach a verdict on it")));
