@@ -168,7 +168,7 @@ def versions_findings(
         beside = len(now) - len(new) if main is versions[-1] else 0
         before = [sheet for sheets in (*past, now[:beside]) for sheet in sheets]
         told = findings_of(now[beside:], before, settings, others=tuple(others.values()))
-        found = _added(found, told, f"all versions of «{main[0].entry.title}» together")
+        found |= _because(told, f"all versions of «{main[0].entry.title}» together")
     if len(old) == 1:
         return found
     *pairs, last = originals
@@ -190,12 +190,14 @@ def _as_of(sheets: Sequence[PublishedTable], population: str, period: str) -> li
 def _added(found: Joint, other: Joint, why: str) -> Joint:
     """Return findings with those of others that say something else, and why that is."""
     known = {(f.name, f.lower, f.upper) for f in found.findings}
-    more = [
-        replace(f, reason=f"{f.reason}; {why}", subtraction=f"{f.subtraction}; {why}")
-        for f in other.findings
-        if (f.name, f.lower, f.upper) not in known
-    ]
-    return found | replace(other, findings=tuple(more))
+    more = _because(other, why)
+    return found | replace(more, findings=tuple(f for f in more.findings if (f.name, f.lower, f.upper) not in known))
+
+
+def _because(found: Joint, why: str) -> Joint:
+    """Return findings with a reason more."""
+    told = (replace(f, reason=f"{f.reason}; {why}", subtraction=f"{f.subtraction}; {why}") for f in found.findings)
+    return replace(found, findings=tuple(told))
 
 
 def _not_joined(sheets: Sequence[PublishedTable], settings: Settings) -> str:
