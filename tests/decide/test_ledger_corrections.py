@@ -322,6 +322,23 @@ def test_three_versions_are_judged_together(tmp_path: Path) -> None:
     assert verdict(*titles) == "unsafe"
 
 
+def test_what_was_not_corrected_between_two_older_versions_is_known_to_be_equal(tmp_path: Path) -> None:
+    """1 and 1 are printed first, and stay: the second version is 0, 1 and 1, and the third 0, 4 and 3."""
+    labels = {"area": ["a", "b", "c", "Total"]}
+    counts = {"First": [2, 1, 1], "Second": [0, 1, 1], "Third": [0, 4, 3]}
+    shown = {"First": [None, 1, 1, 4], "Second": [None, None, None, 2], "Third": [None, None, 3, 7]}
+    truth = {title: Table.from_array(row, {"area": labels["area"][:3]}) for title, row in counts.items()}
+    mark = Kind("suppressed", least=0)
+    made = {title: Release.of(Figures.from_array(row, labels, mark=mark)) for title, row in shown.items()}
+    book = Ledger(tmp_path / "ledger.sqlite")
+    book.add(made["First"], title="First", population="people")
+    book.add(made["Second"], title="Second", population="people", revises="First")
+    about: Any = {"title": "Third", "population": "people", "revises": "Second", "fewest": 1}
+    found = book.check(made["Third"], **about, originals=truth)
+    assert found.verdict == "unsafe"
+    assert {one.name: one.lower for one in found.new}["area=b"] == 4
+
+
 def test_amounts_with_other_decimals_are_not_corrected_for_that(tmp_path: Path) -> None:
     """0.3 among amounts with six decimals is what it is among those with one."""
     amounts = {"a": 0.3, "b": 0.6, "c": 3.3, "d": 5.5, "f": 7.7}

@@ -14,7 +14,7 @@ from discreet.auditing.findings import RANK, Findings
 from discreet.core.errors import DataError, DiscreetError, InfeasibleError, RequestError
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.text import listed, many
-from discreet.decide.ledger.corrections import OtherVersion
+from discreet.decide.ledger.corrections import OtherVersion, put_together
 from discreet.decide.ledger.entry import Entry, PublishedTable
 from discreet.decide.ledger.joining import explicit, joined
 from discreet.decide.ledger.populations import with_population
@@ -137,10 +137,7 @@ class JoinedTables:
     def _equations(self, parts: Sequence[Figures]) -> Equations:
         """State what tables say, with what others say about who is there, or about other versions."""
         if self.others:
-            found = equations_of(parts, on=self.others[0].layout)
-            for other in self.others:
-                found = other.put(found)
-            return found
+            return put_together(self.others, equations_of(parts, on=self.others[0].layout))
         if self.presence is None:
             return equations_of(parts)
         return self.presence.put(equations_of(parts, on=self.presence.layout))
