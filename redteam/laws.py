@@ -65,7 +65,8 @@ def limit_of(figure: Figure, hides_up_to: int | None = None) -> Limit:
         share, people = float(figure.said("fraction", 0)), int(figure.said("size", 0))
         if share == 1:
             return Limit(cells, y, y)
-        return Limit(cells, y, y + people - round(share * people) if people else None)
+        missed = people - round(share * people) if people else figure.said("missed")
+        return Limit(cells, y, None if missed is None else y + int(missed))
     if name == "chain":
         return _chained(figure)
     raise ValueError(f"no law is stated for figures of the kind {name!r}")

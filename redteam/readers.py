@@ -34,7 +34,29 @@ def outsider(known: Published, world: World, also: Sequence[Limit] = ()) -> Beli
 def limits(known: Published) -> list[Limit]:
     """Return what every figure says of its sum by itself."""
     up_to = hides_up_to(known)
-    return [laws.limit_of(figure, up_to) for figure in known.figures]
+    return [*(laws.limit_of(figure, up_to) for figure in known.figures), *_people_sampled(known)]
+
+
+def _people_sampled(known: Published) -> list[Limit]:
+    """Return what every figure of a simple random sample can be, by the size of the sample and its share."""
+    share = dict(known.parameters).get("fraction")
+    if known.method != "random-sample" or share is None or any(figure.said("size", 0) for figure in known.figures):
+        return []
+    most = max(_populations(known, float(share))) - _size(known)
+    return [
+        Limit(figure.cells, figure.value, figure.value + most) for figure in known.figures if figure.value is not None
+    ]
+
+
+def _populations(known: Published, share: float) -> list[int]:
+    """Return how many people there can be if this share of them, rounded, is in the sample."""
+    n = _size(known)
+    return [N for N in range(n, 40 * n + 8) if max(int(share * N + 0.5), 1) == n]
+
+
+def _size(known: Published) -> int:
+    """Return how many people are in a sample."""
+    return sum(figure.value or 0 for figure in known.figures if len(figure.cells) == 1)
 
 
 def hides_up_to(known: Published) -> int | None:
@@ -154,13 +176,9 @@ def _weighed(known: Published, world: World, weight: Callable[[Counts], float]) 
 def _sampled(known: Published, world: World, method: Method) -> Belief:
     """Return the originals from which a simple random sample of this size is drawn."""
     size = len(world.leaves)
-    n = sum(figure.value or 0 for figure in known.figures if len(figure.cells) == 1)
-    share = method.given["fraction"]
-    stated = {int(figure.said("size", 0)) for figure in known.figures} - {0}
-    totals = [N for N in range(n, 4 * n + 8) if max(int(share * N + 0.5), 1) == n]
-    whole = tuple(range(size))
-    high, low = max(stated or totals), min(stated or totals)
-    belief = outsider(known, world, [Limit(whole, low, high)])
+    totals = [int(figure.said("size", 0)) for figure in known.figures if figure.said("size", 0)]
+    totals = totals or _populations(known, method.given["fraction"])
+    belief = outsider(known, world, [Limit(tuple(range(size)), min(totals), max(totals))])
     weight = laws.hypergeometric(known)
     return together(size, [(counts, weight(counts)) for counts in belief.tables(size)])
 

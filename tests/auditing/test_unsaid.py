@@ -153,10 +153,12 @@ def test_decimals_that_are_zero_everywhere_are_none(tmp_path: Path) -> None:
     """Programs write counts beside gaps as 10.0; hidden ones are not tenths, but 1 and 1."""
     file = tmp_path / "t.csv"
     file.write_text("area,count\nN,\nS,\nW,10.0\nV,0.0\nTotal,12.0\n")
-    found = dc.audit(file)
+    found = dc.audit(dc.read_release(file, marks=[""]))
     assert (found.verdict, [(cell.lower, cell.upper) for cell in found.cells]) == ("unsafe", [(1, 1), (1, 1)])
     file.write_text("area,turnover\nN,\nS,\nW,10.5\nV,0.0\nTotal,12.5\n")
-    assert [(cell.lower, cell.upper) for cell in dc.audit(dc.read_release(file, value="turnover")).cells] == [
+    assert [
+        (cell.lower, cell.upper) for cell in dc.audit(dc.read_release(file, value="turnover", marks=[""])).cells
+    ] == [
         (0.1, 1.9),
         (0.1, 1.9),
     ]
@@ -212,16 +214,17 @@ def test_files_of_sdmx_in_other_units_are_not_joined(tmp_path: Path, monkeypatch
 def test_flags_and_statuses_that_tell_hidden_figures_apart_are_marks(tmp_path: Path) -> None:
     file = tmp_path / "t.csv"
     file.write_text("area,count,flag\nN,,P\nS,,S\nW,10,\nV,0,\nTotal,14,\n")
+    bare = ("--dimensions", "area", "--mark", "")
     assert "column 'flag' is no dimension and tells hidden figures apart ('P' and 'S')" in refused(
-        run("audit", file, "--dimensions", "area")
+        run("audit", file, *bare)
     )
     file.write_text("area,count,note\nN,,few people\nS,,\nW,10,\nV,0,\nTotal,14,\n")
-    assert "tells hidden figures apart ('' and 'few people')" in refused(run("audit", file, "--dimensions", "area"))
+    assert "tells hidden figures apart ('' and 'few people')" in refused(run("audit", file, *bare))
     names = file.with_name("names.csv")
     names.write_text(
         "area,name,sex,count\nN,North,m,\nN,North,f,\nS,South,m,\nS,South,f,\nW,West,m,1\nW,West,f,0\nTotal,All,m,9\nTotal,All,f,8\n"
     )
-    assert dc.read_release(names, dimensions=["area", "sex"]).parts()[0].hidden.sum() == 4
+    assert dc.read_release(names, dimensions=["area", "sex"], marks=[""]).parts()[0].hidden.sum() == 4
     rows = "X,N,,{},{}\nX,S,,{},{}\nX,W,10,A,F\nX,V,0,A,F\nX,_T,14,A,F\n"
     head = "DATAFLOW,AREA,OBS_VALUE,OBS_STATUS,CONF_STATUS\n"
     for first, second in (("QA", "QD"), ("QC", "QD"), ("LC", "QC"), ("QA", "QA")):
@@ -307,6 +310,8 @@ def test_what_marks_of_an_earlier_release_leave_open_is_said_by_retagging_it(tmp
         assert ledger.check(new, title="New").verdict == verdict
         assert (ledger.entry("Old").least, ledger.entry("Old").amended[-1].least) == (least, None)
         assert len(ledger.verify().sentence) > 0
+    with pytest.raises(RequestError, match="is 7; give 1 if they are above 0, or 0 if they can be 0"):
+        ledger.retag("Old", least=7, reason="more")
     with pytest.raises(RequestError, match="says the same already"):
         ledger.retag("Old", least=1, reason="again")
     said = ledger.add(Release.of(old).marked(1), title="Said")

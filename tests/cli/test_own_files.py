@@ -308,3 +308,13 @@ def test_amounts_are_not_proposed_as_counts(tmp_path: Path, monkeypatch: pytest.
     Path("t.csv").write_text("area,group,turnover\nn,a,8.5\nn,b,2.25\ns,a,4.75\ns,b,9.5\n", encoding="utf-8")
     told = " ".join(run("inspect", "t.csv").out.split())
     assert "Next: discreet assess t.csv --by area,group --value turnover" in told
+
+
+def test_a_statistic_beside_counts_of_another_name_is_left_out_in_one_step(tmp_path: Path) -> None:
+    """First the counts were named, and what was typed then was refused for the statistic."""
+    file = written(tmp_path, "area;group;perc;n\nA;x;33,3;10\nA;y;66,7;20\nB;x;10,0;10\nB;y;90,0;90\n")
+    told = refused(run("risk", file))
+    assert "it is probably read so (--count n --dimensions area,group)" in told
+    assert run("risk", file, "--count", "n", "--dimensions", "area,group").code == 0
+    with pytest.raises(dc.RequestError, match=r"\(count='n', dimensions=\['area', 'group'\]\)"):
+        dc.risk(file)

@@ -51,8 +51,9 @@ def test_the_total_is_published_only_if_it_is_said_to_be_public(counts: Path, tm
         return {row["published_as"].removesuffix(" rows=4") for row in rows_of(out)}
 
     assert told("random-sample", "--sample-size", 14) == {"sample"}
-    assert told("random-sample", "--fraction", 0.1) == {"sample fraction=0.1"}
-    assert told("stratified-sample", "--strata", "area", "--fraction", 0.1) == {"sample fraction=0.1"}
+    assert told("random-sample", "--fraction", 0.1) == {"sample fraction=0.1 missed=130"}
+    by_area = told("stratified-sample", "--strata", "area", "--fraction", 0.1)
+    assert by_area == {"sample fraction=0.1 missed=58", "sample fraction=0.1 missed=76"}
     assert told("bernoulli-sample", "--rate", 0.1) == {"sample fraction=0.1"}
     assert told("random-sample", "--sample-size", 14, "--publish-total") == {"sample fraction=0.1 size=140"}
     strata = told("stratified-sample", "--strata", "area", "--fraction", 0.1, "--publish-total")

@@ -30,6 +30,14 @@ def in_terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return stream
 
 
+def half_done(bar: show.ProgressBar, clock: list[float]) -> None:
+    """Have half of the work done after ten more seconds, and draw the bar."""
+    clock[0] += 10
+    bar(5, 10, "drawing")
+    assert bar._bar is not None
+    bar._bar.refresh()
+
+
 def drawn(clock: list[float], stream: io.StringIO, seconds: float, monkeypatch: pytest.MonkeyPatch) -> str:
     """Return what a bar draws for work that has been half done after some seconds."""
     monkeypatch.setattr("sys.stderr", stream)
@@ -88,12 +96,10 @@ def test_the_time_left_grows_while_nothing_is_finished(clock: list[float], monke
     terminal = in_terminal(monkeypatch)
     with show.ProgressBar() as bar:
         bar(0, 10, "drawing")
-        clock[0] += 10
-        bar(5, 10, "drawing")
-        assert bar._bar is not None
-        bar._bar.refresh()
+        half_done(bar, clock)
         assert "0:00:10 left" in terminal.getvalue()
         clock[0] += 260
+        assert bar._bar is not None
         bar._bar.refresh()
         assert "0:04:30 left" in terminal.getvalue()
 
@@ -107,10 +113,7 @@ def test_compiling_in_the_middle_does_not_count(clock: list[float], monkeypatch:
         compiling(0, 3, "compiling once, about 2 s")
         clock[0] += 500
         compiling(3, 3, "compiling once, about 2 s")
-        clock[0] += 10
-        bar(5, 10, "drawing")
-        assert bar._bar is not None
-        bar._bar.refresh()
+        half_done(bar, clock)
     assert "0:00:10 left" in terminal.getvalue()
     assert "0:08" not in terminal.getvalue()
 

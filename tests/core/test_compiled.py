@@ -50,6 +50,11 @@ def steps(pair: Pair, words: Any, rng: np.random.Generator) -> tuple[int, float]
 
 
 @compiled
+def both_ends(pair: Pair) -> int:
+    return step(pair, 0) + step(pair, 1) + step(pair, pair.x.size - 1)
+
+
+@compiled
 def ratio(a: float, b: float) -> float:
     return a / b
 
@@ -131,6 +136,16 @@ def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
         WATCHING.pop()
     assert told[0] == (0, 2, "compiling once, about 1 s")
     assert told[-1] == (2, 2, "compiling once, about 1 s")
+
+
+def test_constants_that_kernels_hand_over_compile_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numba, "njit", lambda **options: _uncached(options))
+    monkeypatch.setenv("DISCREET_KERNELS", "compiled")
+    for kernel in (step, both_ends):
+        monkeypatch.setattr(kernel, "_variants", {})
+        monkeypatch.setattr(kernel, "_machine_code", None)
+    both_ends(Pair(np.arange(5), np.zeros(1, np.int64)))
+    assert len(step._variant(counted=False).signatures) == 1
 
 
 def test_what_others_compile_is_left_alone() -> None:

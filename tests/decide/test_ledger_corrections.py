@@ -20,6 +20,7 @@ from discreet.decide.ledger import Ledger
 from discreet.decide.ledger.corrections import OtherVersion, TruePair
 from discreet.decide.ledger.entry import Entry, PublishedTable
 from discreet.decide.ledger.joined_tables import JoinedTables, lay
+from discreet.decide.ledger.joint import findings_of
 from discreet.decide.ledger.settings import Settings
 from discreet.protect import conventional_rounding
 from discreet.table.figures import Figures
@@ -174,6 +175,28 @@ def test_what_both_versions_leave_is_what_enumeration_leaves() -> None:
 @pytest.mark.long
 def test_what_many_versions_leave_is_what_enumeration_leaves() -> None:
     assert agree(range(30, 330)) > 2000
+
+
+def test_no_sum_is_left_out_but_those_of_what_is_as_it_was_which_one_version_tells() -> None:
+    left_out = 0
+    for seed in (*range(10), 75, 553):
+        drawn = Versions.drawn(seed)
+        truth = TruePair(drawn.original(drawn.before), drawn.original(drawn.now))
+        for main, theirs, pair in ((drawn.final, drawn.first, truth), (drawn.first, drawn.final, truth.swapped)):
+            other = OtherVersion.of(main, theirs, pair)
+            every, fewer = (
+                findings_of(main, other.unchanged, Settings(), others=[other], whole=whole).findings
+                for whole in ((), theirs)
+            )
+            assert {one.name for one in fewer} <= {one.name for one in every}
+            gone = [one for one in every if one.name not in {other.name for other in fewer}]
+            left = fitting(drawn.dims, [sheet.figures for sheet in theirs]) if gone else []
+            for one in gone:
+                at = [selected(drawn.dims, unit) for unit in one.units]
+                assert {sum(int(table[cell].sum()) for cell in at) for table in left} == {one.lower}
+                assert all(drawn.before[cell].sum() == drawn.now[cell].sum() for cell in at)
+                left_out += 1
+    assert left_out == 2
 
 
 # --- the ledger --------------------------------------------------------------------------------------------------

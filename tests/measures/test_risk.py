@@ -165,3 +165,13 @@ def test_faces_show_the_number_and_escape_labels() -> None:
     assert "&lt;a&gt;=&lt;x&gt;" in page
     assert "<x>" not in page
     assert "form 2015" in str(discreet.risk(F, F))
+
+
+def test_the_slices_as_a_frame() -> None:
+    found = discreet.risk(Table.from_array([[4, 8, 0], [6, 0, 5]], ["sex", "years"]))
+    frame = found.to_frame()
+    assert list(frame.columns) == ["dimension", "category", "risk", "zeros", "concentration", "size", "people"]
+    assert [tuple(row) for row in frame[["dimension", "category", "risk", "people"]].itertuples(index=False)] == [
+        (one.dimension, one.category, one.value, one.people) for part in found.slices for one in part
+    ]
+    assert (frame.zeros + frame.concentration + frame["size"]).tolist() == pytest.approx(frame.risk.tolist())

@@ -55,6 +55,13 @@ def run_quarter(folder: Path, period: str, more: str = "", vintage: str = "", he
     return run_plan(plan_of(head + records + output + more + TABLES, folder=folder), RunOptions(seed=2**127 + 1))
 
 
+def publish_first(folder: Path, firms: Firms) -> None:
+    """Publish the first version of a quarter, and keep its records."""
+    write(folder, firms)
+    publish_outcome(run_quarter(folder, "q1", vintage="first"))
+    (folder / "firms.csv").rename(folder / "old.csv")
+
+
 def kept_share(outcome: ProgrammeOutcome) -> float:
     told = next(note for note in outcome.clusters[0].notes if "are as before" in note)
     assert re.search(r"Keeping the pattern cost [\d,]+ in place of [\d,]+ \(", told)
@@ -136,9 +143,7 @@ def test_a_revision_that_prints_what_was_hidden_is_caught_and_mended(regions: in
 
 def test_what_the_ledger_contradicts_is_refused_with_the_keys_of_the_plan(tmp_path: Path) -> None:
     firms: Firms = {i: (f"r{i % 3}", f"s{i % 2}", "b0", 30 + i) for i in range(60)}
-    write(tmp_path, firms)
-    publish_outcome(run_quarter(tmp_path, "q1", vintage="first"))
-    (tmp_path / "firms.csv").rename(tmp_path / "old.csv")
+    publish_first(tmp_path, firms)
     write(tmp_path, firms | {5: (*firms[5][:3], 99)})
     with pytest.raises(DataError, match=r"line 6, ledger: .*cannot all be true.*under \[previous\]") as error:
         run_quarter(tmp_path, "q1", vintage="second")
@@ -151,9 +156,7 @@ def test_what_the_ledger_contradicts_is_refused_with_the_keys_of_the_plan(tmp_pa
 def test_a_correction_is_judged_with_the_records_of_then(tmp_path: Path) -> None:
     draw = np.random.default_rng(2)
     firms: Firms = {i: born(draw) for i in range(220)}
-    write(tmp_path, firms)
-    publish_outcome(run_quarter(tmp_path, "q1", vintage="first"))
-    (tmp_path / "firms.csv").rename(tmp_path / "old.csv")
+    publish_first(tmp_path, firms)
     # Nearly a third of all firms, and hidden cells with them.
     raised = {i: (*f[:3], max(int(f[3] * draw.choice([0.5, 1.1, 1.3])), 1)) for i, f in firms.items()}
     write(tmp_path, {i: raised[i] if draw.random() < 0.3 else firm for i, firm in firms.items()})
@@ -168,6 +171,52 @@ def test_a_correction_is_judged_with_the_records_of_then(tmp_path: Path) -> None
     (tmp_path / "old.csv").write_text(text.replace(",s0,", ",s1,", 9))
     with pytest.raises(DataError, match="the original of «turnover · turnover · q1 · first»: cell"):
         run_quarter(tmp_path, "q1", f'{said}records = "old.csv"\n', vintage="fourth")
+
+
+def test_a_correction_that_gives_figures_away_is_published_once_more_is_closed(tmp_path: Path) -> None:
+    draw = np.random.default_rng(1)
+    firms: Firms = {i: born(draw) for i in range(220)}
+    publish_first(tmp_path, firms)
+    # A tenth of the firms were in the wrong cell.
+    write(tmp_path, {i: born(draw) if draw.random() < 0.1 else firm for i, firm in firms.items()})
+    said = '[previous]\nfolder = "q1first"\nrevision = true\nrecords = "old.csv"\n'
+    closed = ['[[frozen]]\ncell = { size = "' + size + '" }\nstate = "closed"\n' for size in ("s2", "s0")]
+    found = run_quarter(tmp_path, "q1", said, vintage="second")
+    assert found.verdict == "withhold"
+    assert "2 figures can be worked out exactly" in found.clusters[0].sentence
+    assert '[[frozen]], cell = { DIMENSION = "…" }, state = "closed"' in found.clusters[0].sentence
+    # Of two sums of hidden figures, the first version tells one by itself, as it still is. The other was corrected.
+    found = run_quarter(tmp_path, "q1", said + closed[0], vintage="second")
+    assert "Not judged: 1 sum of hidden amounts" in found.clusters[0].sentence
+    assert "(region=r2 + r3, size=s1 " in found.clusters[0].sentence
+    assert "[[frozen]]" in found.clusters[0].sentence
+    assert run_quarter(tmp_path, "q1", said + "".join(closed), vintage="second").verdict == "protect"
+
+
+def test_a_correction_of_figures_drawn_at_random_is_judged_by_the_policy_that_the_refusal_names(tmp_path: Path) -> None:
+    draw = np.random.default_rng(3)
+    people = {i: born(draw)[:3] for i in range(300)}
+    tables = table("A", ["region", "size"]) + table("B", ["region", "size", "branch"])
+    (tmp_path / "own.toml").write_text('extends = "default"\n[limits]\ndr = "none"\n')
+
+    def run_with(vintage: str, policy: str, more: str = "") -> ProgrammeOutcome:
+        rows = ["id,region,size,branch", *(f"{i},{','.join(one)}" for i, one in people.items())]
+        (tmp_path / f"{vintage}.csv").write_text("\n".join(rows) + "\n")
+        head = f'title = "people"\nperiod = "q1"\nvintage = "{vintage}"\npopulation = "people"\npolicy = "{policy}"\n'
+        head += 'ledger = "office.sqlite"\n'
+        records = f'[records]\nfiles = "{vintage}.csv"\ncontributor = "id"\n[output]\nfolder = "{vintage}"\n'
+        return run_plan(plan_of(head + records + more + tables, folder=tmp_path), RunOptions(seed=2**127 + 1))
+
+    publish_outcome(run_with("first", "default"))
+    people |= dict.fromkeys(range(0, 300, 12), ("r0", "s1", "b1"))
+    said = '[previous]\nfolder = "first"\nrevision = true\nrecords = "first.csv"\n'
+    refused = run_with("second", "default", said)
+    assert refused.verdict == "withhold"
+    assert "could not be judged; judge intervals" in refused.clusters[0].sentence
+    assert "in a plan, a policy without a limit dr" in refused.clusters[0].sentence
+    judged = run_with("third", "own.toml", said)
+    assert "could not be judged" not in judged.clusters[0].sentence
+    assert judged.verdict == "protect", judged.clusters[0].sentence
 
 
 def test_a_revision_keeps_its_pattern_where_respondents_know_what_was_hidden_for_them(tmp_path: Path) -> None:

@@ -156,7 +156,10 @@ def test_no_figure_of_the_population_is_in_a_release_unless_it_is_public(
         (file,) = release.write(tmp_path / f"release{ending}")
         if ending == ".csv":
             told = {row.split(",")[-1].strip('"') for row in file.read_text().splitlines()[1:]}
-            assert {text.partition(" rows=")[0] for text in told} <= {"sample", "sample fraction=0.1"}
+            # A tenth that is 47 is one of 474 people at most, 25 of 254, and 23 of 234, as every reader can tell.
+            missed = {"", *(f" missed={n}" for n in (474 - 47, 254 - 25, 234 - 23, 254 - 25 + 234 - 23))}
+            allowed = {f"sample{share}{most}" for share in ("", " fraction=0.1") for most in missed}
+            assert {text.partition(" rows=")[0] for text in told} <= allowed
         again = dc.read_release(file)
         assert {kind.to_dict().get("size", 0) for part in again.parts() for kind in part.kinds} == {0}
 
@@ -166,8 +169,25 @@ def test_the_law_of_one_figure_with_a_known_share_is_binomial() -> None:
     for cell in dc.audit(release).cells:
         f = int(release.table.to_array()[int(cell.cell["x"]) - 1])
         likelihood = [comb(F, f) * 0.1**f * 0.9 ** (F - f) for F in range(f, 300)]
-        assert release.kind.likelihood(f, np.arange(f, 300)) == pytest.approx(likelihood)
-        assert (cell.lower, cell.upper) == (f, np.inf)
+        assert release.kind.likelihood(f, np.arange(f, 300))[:104] == pytest.approx(likelihood[:104])
+        # A tenth that is 11 is one of 114 people at most.
+        assert (cell.lower, cell.upper) == (f, f + 114 - 11)
+
+
+@pytest.mark.parametrize("fraction", [0.1, 0.25, 0.5, 0.75, 0.9, 1.0])
+def test_readers_who_know_the_share_know_how_many_were_left_out_at_most(fraction: float) -> None:
+    """Enumerate the populations of which the sample can be this share, and all counts that fit."""
+    for counts in ([1, 3], [2, 0], [4, 6], [1, 1]):
+        method = RandomSample(fraction=fraction)
+        release = method.apply(Table.from_array(counts, ["x"]), 2**100 + 1).release
+        drawn = release.table.to_array()
+        sizes = [size for size in range(1, 400) if method.people(size) == drawn.sum()]
+        figures = release.parts()[0]
+        lower, upper = figures.ranges()
+        shown = {int(figures.codes[k, 0]): k for k in range(len(figures))}
+        for place, k in shown.items():
+            assert (lower[k], upper[k]) == (drawn[place], drawn[place] + max(sizes) - drawn.sum())
+        assert sum(counts) in sizes
 
 
 def test_a_sample_of_everybody_is_the_table_itself() -> None:

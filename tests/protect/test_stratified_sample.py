@@ -64,15 +64,23 @@ def test_an_empty_stratum_is_known_to_be_empty() -> None:
     table = Table.from_array([[2, 1], [0, 0]], ["area", "sex"])
     (part,) = stratified_sample(table, "area", fraction=0.5, known_total=True, seed=1).parts()
     assert [part.kinds[int(k)].name for k in part.kind] == ["sample", "sample", "exact", "exact"]
-    # Where that is not public, it is as any other.
-    release = stratified_sample(table, "area", fraction=0.5, seed=1)
-    assert release.kind.to_dict() == {"name": "sample", "fraction": 0.5}
+    # Where that is not public, it is as any other: 2 are of 4 at most, and of one person, half would be 1.
+    (part,) = stratified_sample(table, "area", fraction=0.5, seed=1).parts()
+    told = [part.kinds[int(k)].to_dict() for k in part.kind]
+    assert told == [{"name": "sample", "fraction": 0.5, "missed": n} for n in (2, 2, 0, 0)]
+    (part,) = stratified_sample(table, "area", fraction=0.1, seed=1).parts()
+    assert {str(part.kinds[int(k)].to_dict()["missed"]) for k in part.kind} == {"4"}
+    release = stratified_sample(table, "area", sizes={"1": 1, "2": 0}, seed=1)
+    assert release.kind.to_dict() == {"name": "sample"}
 
 
 def test_a_stratum_that_is_sampled_as_a_whole_is_found_and_not_published() -> None:
     table = Table.from_array([[1, 0], [20, 14], [0, 0]], {"area": ["n", "s", "w"], "sex": ["m", "f"]})
     done = StratifiedSample("area", 0.5).apply(table, 1)
-    assert done.release.kind.to_dict() == {"name": "sample", "fraction": 0.5}
+    (part,) = done.release.parts()
+    # One in the sample is of 2 people at most, 17 of 34, and none of none.
+    told = [part.kinds[int(k)].to_dict() for k in part.kind]
+    assert told == [{"name": "sample", "fraction": 0.5, "missed": n} for n in (1, 1, 17, 17, 0, 0)]
     assert "Everybody of 1 of 2 strata is in the sample" in done.notes[0]
     assert "(area=n)" in done.notes[0]
     assert "Everybody" not in StratifiedSample("area", 0.1).apply(table, 1).sentence

@@ -219,7 +219,11 @@ def test_columns_that_are_missing_or_unknown(tmp_path: Path) -> None:
         (b"area,sex,count\nn,m,5\nn,f\n", r"t\.csv: line 3 has 2 fields, but the header has 3"),
         (b"area,sex,count\nn,m,5,9\n", r"t\.csv: line 2 has 4 fields, but the header has 3"),
         (b"area,area,count\nn,m,5\n", r"t\.csv: two columns are called 'area'"),
-        (b"area,,count\nn,m,5\n", r"t\.csv: column 2 has no name in line 1; name every column"),
+        (b"area,,count\nn,m,5\n", r"t\.csv: column 2 has no name in line 1; name every column$"),
+        (
+            b"area,count,\nn,5,\n",
+            r"column 3 has no name in line 1; name every column, or take the separator at the end",
+        ),
         (b",area,count\n0,n,5\n7,s,4\n", r"t\.csv: column 1 has no name; name it, or leave it out"),
         (
             "ort,count\nBern,1\nZürich,5\n".encode("latin-1"),

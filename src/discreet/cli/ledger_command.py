@@ -364,7 +364,7 @@ def retag(
     period: Annotated[str | None, option("When; unchanged by default.")] = None,
     variable: Annotated[str | None, option("What is added up; unchanged by default.")] = None,
     least: Annotated[
-        int | None, option("What hidden values are at least, if their marks do not say whether they can be 0.", min=0)
+        float | None, option("1 if its hidden values are above 0, 0 if they can be 0, where no mark says it.", min=0.0)
     ] = None,
     who: Annotated[str, option("Who says so; the user of this machine by default.")] = "",
     example: Tried = None,

@@ -251,8 +251,21 @@ def _compiling(kernel: Kernel[..., Any], around: dict[str, Any]) -> Any:
     except RuntimeError:
         # Neither the package's folder nor the user's can be written: compile anew in every process.
         made = numba.njit(nogil=True, error_model="numpy")(function)
+    _compile_for_types(made)
     _kernel_of[function] = kernel
     return made
+
+
+def _compile_for_types(made: Any) -> None:
+    """Compile a kernel for types alone.
+
+    Numba would compile it again for every constant that another kernel hands to it, without being faster: 28 of the 164
+    machine codes that all tests need.
+    """
+    from numba.core.types import unliteral
+
+    compile_one = made.compile
+    made.compile = lambda types: compile_one(tuple(map(unliteral, types)))
 
 
 def _forget_what_is_unreadable(made: Any) -> None:

@@ -84,15 +84,15 @@ def first_true(mask: BoolArray) -> int | None:
     return int(np.argmax(mask)) if mask.any() else None
 
 
-def sorted_union(a: IntArray, b: IntArray) -> IntArray:
-    """Return the values of two sorted arrays without repeats, still sorted.
+def sorted_union(*sorted_arrays: IntArray) -> IntArray:
+    """Return the values of sorted arrays without repeats, still sorted.
 
-    >>> sorted_union(np.array([1, 4]), np.array([2, 4])).tolist()
-    [1, 2, 4]
+    >>> sorted_union(np.array([1, 4]), np.array([2, 4]), np.array([0])).tolist()
+    [0, 1, 2, 4]
     """
-    # A stable sort recognises the two runs and merges them; hashing, as np.union1d does, is ten times slower.
-    both = np.sort(np.concatenate([a, b]), kind="stable")
-    return both[np.diff(both, prepend=both[0] - 1) > 0] if both.size else both
+    # A stable sort recognises the runs and merges them; hashing, as np.unique does, is ten times slower.
+    every = np.sort(np.concatenate(sorted_arrays), kind="stable")
+    return every[np.diff(every, prepend=every[0] - 1) > 0] if every.size else every
 
 
 def disclosure_risk(bits: FloatArray | float) -> FloatArray:

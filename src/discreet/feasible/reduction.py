@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from discreet.core.errors import RequestError
-from discreet.core.numerics import FloatArray, IntArray
+from discreet.core.numerics import FloatArray, IntArray, each_once
 from discreet.core.sparse import Rows, digests, parts, row_of, starts_of
 from discreet.table.equations import Equations
 from discreet.table.kinds import UNBOUNDED
@@ -198,7 +198,7 @@ def _leaders(rows: _Rows, size: int) -> IntArray:
         _, of_row, of_column = parts(rows.of, rows.column, int(rows.of.max()) + 1, size)
         alone = np.isin(of_column, of_row[rows.of[large]])
     digest = digests(rows.column, rows.of, rows.sign, size, seed=1)
-    found = np.unique(rows.column)
+    found = each_once(rows.column, size)
     _, first, which = np.unique(digest[found], return_index=True, return_inverse=True)
     leader = np.arange(size)
     leader[found] = np.where(alone[found], found, found[first][which])

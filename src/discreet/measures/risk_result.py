@@ -6,6 +6,7 @@ import html
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +15,9 @@ from discreet.core.json_types import Json
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import Face, Result, figure, html_table
 from discreet.measures.entropy import Form
+
+if TYPE_CHECKING:
+    from discreet.table.arrow_files import Backend, Frame
 
 TERMS = ("zeros", "concentration", "size")
 DRIVERS = {
@@ -215,6 +219,22 @@ class Risk(Result):
             ]
             for item in items
         ]
+
+    def to_frame(self, backend: Backend = "pandas") -> Frame:
+        """Return the slices as a frame: dimension, category, risk, its three terms, and people."""
+        import pyarrow as pa
+
+        from discreet.table.arrow_files import frame_from_arrow
+
+        items = [item for part in self.slices for item in part]
+        columns: dict[str, list[object]] = {
+            "dimension": [item.dimension for item in items],
+            "category": [item.category for item in items],
+            "risk": [item.value for item in items],
+            **{term: [item.terms and item.terms[term] for item in items] for term in TERMS},
+            "people": [item.people for item in items],
+        }
+        return frame_from_arrow(pa.table(columns), backend)
 
     def _headline(self) -> str:
         form = f", form {self.form}" if self.form else ""

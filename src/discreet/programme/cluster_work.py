@@ -173,9 +173,9 @@ class ClusterOutcome:
         """Return all of it as text; the same outcome gives the same bytes."""
         data = {key: value for key, value in vars(self).items() if key not in ("release", "tables")}
         data["tables"] = [asdict(one) for one in self.tables]
-        data["release"] = None if self.release is None else json.loads(packed(self.release))
         data["trial"] = self.release is not None and self.release.trial
-        return canonical(plain_settings(data)) + "\n"
+        release = None if self.release is None else json.loads(packed(self.release))
+        return canonical(plain_settings(data) | {"release": release}) + "\n"
 
     def refuse_odd_types(self) -> None:
         """Refuse values of other types than a run writes, and invalid verdicts and releases."""

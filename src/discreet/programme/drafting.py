@@ -16,7 +16,7 @@ from discreet.core.errors import DataError, RequestError, nearest, require
 from discreet.programme.amount_columns import AmountColumns, amount_columns, amounts_in, toml
 from discreet.table.arrow_files import read_arrow
 from discreet.table.hierarchy import TOTAL
-from discreet.table.roles import FIGURES
+from discreet.table.roles import FIGURES, MARKS
 from discreet.tabulation.whose import OFTEN, like_whose
 
 TOTALS = ("_T", TOTAL, "TOTAL", "total", "T_T")
@@ -46,7 +46,9 @@ def draft(source: str | Path, *, totals: Mapping[str, str] | None = None, folder
     if not file.exists():
         raise RequestError(f"{file} does not exist; name records, a list of tables, requested cells, or a folder")
     columns = {str(name): column for name, column in _columns(file).items()}
-    empty = [name for name, found in columns.items() if all(one in (None, "") for one in found)]
+    # Observations that are to be filled in are read as hidden ones.
+    nothing = {name: (None, "", *(MARKS if name.lower() in VALUES else ())) for name in columns}
+    empty = [name for name, found in columns.items() if all(one in nothing[name] for one in found)]
     columns = {name: found for name, found in columns.items() if name not in empty}
     require(totals or {}, columns, "a total is given (total=, --total), but there is no column")
     lowered = {name.lower(): name for name in columns}

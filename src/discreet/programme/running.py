@@ -36,6 +36,7 @@ from discreet.core.progress import Progress, tell
 from discreet.core.random import drawn_seed, release_seed
 from discreet.decide.ledger import Ledger
 from discreet.decide.ledger.joined_tables import ContradictingReleases
+from discreet.decide.ledger.joint import SUMS
 from discreet.decide.ledger.ledger import Announced
 from discreet.decide.ledger.packing import packed
 from discreet.decide.ledger.settings import Tags
@@ -61,6 +62,11 @@ DIFFERENT = (
     "retag it (discreet ledger retag ID --reason …)"
 )
 """What to do in a plan if its tables and those in the ledger contradict each other."""
+HIDE_MORE = (
+    "To hide more, close figures of this version that the sums above take and that the correction changed, and run it "
+    'again: [[frozen]], cell = { DIMENSION = "…" }, state = "closed"'
+)
+"""What to do in a plan if a revision gives away figures together with what it corrects."""
 KEPT = ".plan"
 """The folder beside the outputs with the state of a run; it is as confidential as the records."""
 
@@ -291,6 +297,8 @@ def _checked(
     what = "ledger" if there else "other tables"
     told = " ".join([f"beside the {what}{' and the map' if maps else ''}: {seen.sentence}", *seen.arithmetic(1)])
     told += f". {remedy(plan)}" if maps and seen.verdict != "safe" else ""
+    revision = plan.previous is not None and plan.previous.revision and one.method == "suppress"
+    told += f". {HIDE_MORE}" if revision and (seen.new or SUMS in told) else ""
     checks = (*one.checks, (seen.verdict == "safe", told))
     if seen.verdict == "safe":
         return replace(one, checks=checks)

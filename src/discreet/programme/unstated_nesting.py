@@ -42,8 +42,10 @@ def refuse_unstated(
         try:
             few = ", ".join(quoted(column.name) for column in columns)
             connection.execute(f"CREATE TEMP TABLE discreet_few AS SELECT {few} FROM src LIMIT {FEW}")
+            outer = {one: [other for inner, other in pairs if inner == one] for one, _ in pairs}
+            across = {one: _across(rows, one, others) for one, others in outer.items()}
             for one, other in pairs:
-                if not _across(rows, one, other):
+                if other not in across[one]:
                     _refuse(rows, one, other, contributor)
         except duckdb.Error as error:
             raise unreadable(source, error) from None
@@ -64,11 +66,14 @@ def _pairs(dimensions: Mapping[str, DimensionSpec], clusters: Sequence[Cluster])
                 yield dimensions[inner].columns[-1], column
 
 
-def _across(rows: Input, inner: str, outer: str) -> bool:
-    """Say whether a few records show a category of one column in several of another."""
-    one, other = text_of(quoted(inner)), text_of(quoted(outer))
-    several = f"SELECT 1 FROM temp.discreet_few GROUP BY {one} HAVING min({other}) < max({other}) LIMIT 1"
-    return rows.connection.execute(several).fetchone() is not None
+def _across(rows: Input, inner: str, outer: Sequence[str]) -> set[str]:
+    """Return the columns of which a few records show several categories in one of another column."""
+    others = [text_of(quoted(name)) for name in outer]
+    ends = ", ".join(f"min({other}) AS low{k}, max({other}) AS high{k}" for k, other in enumerate(others))
+    several = ", ".join(f"bool_or(low{k} < high{k})" for k in range(len(others)))
+    few = f"SELECT {ends} FROM temp.discreet_few GROUP BY {text_of(quoted(inner))}"
+    found = rows.connection.execute(f"SELECT {several} FROM ({few})").fetchone()
+    return {name for name, one in zip(outer, found or (), strict=True) if one}
 
 
 def _refuse(rows: Input, inner: str, outer: str, contributor: str | None) -> None:

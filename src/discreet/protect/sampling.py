@@ -34,6 +34,18 @@ class Sampling(InnerMethod):
     fraction: float | None = None
     known_total: bool
 
+    def left_out(self, n: int) -> int | None:
+        """Return how many people a sample of n leaves out at most, by the share that the release states.
+
+        None if it states none, or if the share is only that of an average sample.
+        """
+        if self.fraction is None:
+            return None
+        most = int((n + 0.5) / self.fraction) + 1
+        while int(self.fraction * most + 0.5) > n:
+            most -= 1
+        return most - n
+
     @property
     def share(self) -> float:
         """The share of all people that the release states; 0 where it states none."""
@@ -70,9 +82,10 @@ class Sampling(InnerMethod):
 
         Its fraction is the requested one; if the total is public, it is the share that was drawn.
         """
-        kind = Sampled(fraction=self.share)
+        n = int(counts.sum())
+        kind = Sampled(fraction=self.share, missed=self.left_out(n))
         if self.known_total:
-            kind = Sampled(fraction=int(counts.sum()) / table.total, size=table.total)
+            kind = Sampled(fraction=n / table.total, size=table.total)
         inner = table.with_counts(table.cells, counts)
         if inner == table and not notes:
             notes = ("Everybody is in the sample, so its counts are the true ones; sample less.",)
@@ -80,7 +93,8 @@ class Sampling(InnerMethod):
         if isinstance(original, Table):
             return changed(table, counts, Release(inner, self.name, self.parameters, kind=kind), told)
         # What the inner counts of a sample say about a sum, the sum itself does not say again.
-        return self.release(original, inner, (kind,), Sampled(), notes=told)
+        sums = Sampled(missed=kind.size - n if kind.size else kind.missed)
+        return self.release(original, inner, (kind,), sums, notes=told)
 
 
 def changed(table: Table, counts: IntArray, release: Release, notes: tuple[str, ...]) -> Protected:

@@ -20,7 +20,7 @@ from discreet.protect.base import Original, Protected
 from discreet.protect.checks import check_integer, check_share
 from discreet.protect.random_sample import count_samples, draw_samples, sample_law
 from discreet.protect.record_rows import column_codes
-from discreet.protect.sampling import FRACTION, PUBLISH_TOTAL, Sampling, changed, crossed
+from discreet.protect.sampling import FRACTION, PUBLISH_TOTAL, UNSTATED, Sampling, changed, crossed
 from discreet.protect.usage import in_one_call, option
 from discreet.table import Dimension, Release, Table
 from discreet.table.figures import Figures
@@ -73,22 +73,30 @@ class StratifiedSample(Sampling):
         people, n = self._people(table), self._sizes(table)
         counts = self.draws(table, rng, 1)[0]
         notes = self._findings(table, people, n)
-        if not self.known_total:
+        if not self.known_total and self.fraction in (None, 1):
             # An empty stratum is treated as all others: that nobody is in it is a figure too.
             return self.sampled(original, table, counts, notes)
+        notes = notes if self.known_total else (*notes, UNSTATED)
         inner = table.with_counts(table.cells, counts)
-        kinds = tuple(
-            # In a stratum that is known to have nobody, every cell is known to be empty.
-            Sampled(fraction=take / N, size=N) if N else EXACT
-            for take, N in zip(n.tolist(), people.tolist(), strict=True)
-        )
+        stated = [self._kind(take, N) for take, N in zip(n.tolist(), people.tolist(), strict=True)]
+        # In a stratum that is known to have nobody, every cell is known to be empty.
+        kinds = tuple(kind if N or not self.known_total else EXACT for kind, N in zip(stated, people, strict=True))
         if isinstance(original, Table):
             plain = Figures.of_table(inner, Sampled(), name=self.name)
             stratum = plain.codes[:, table.axis(self.by)]
             figures = replace(plain, kind=stratum, kinds=(*kinds, SUPPRESSED))
             return changed(table, counts, Release(inner, self.name, self.parameters, (figures,)), notes)
         group = table.codes(self.by, np.arange(table.size))
-        return self.release(original, inner, kinds, Sampled(), group=group, notes=notes)
+        missed = sum(
+            kind.size - take if kind.size else kind.missed or 0 for kind, take in zip(stated, n.tolist(), strict=True)
+        )
+        return self.release(original, inner, kinds, Sampled(missed=missed), group=group, notes=notes)
+
+    def _kind(self, take: int, people: int) -> Sampled:
+        """Return what a reader knows about the counts of a stratum, of whose people so many are in the sample."""
+        if self.known_total:
+            return Sampled(fraction=take / people if people else 0, size=people)
+        return Sampled(fraction=self.share, missed=self.left_out(take))
 
     def _findings(self, table: Table, people: IntArray, n: IntArray) -> tuple[str, ...]:
         """Say which strata are sampled completely, although less was requested: their counts are the true ones."""

@@ -54,10 +54,7 @@ def columns_of_records(arrow: pa.Table, file: Path | None, error: DiscreetError)
             raise error
         why, hint = str(error).removeprefix(f"{shown}: "), _hint(arrow, counts)
         if why.startswith(NO_COUNTS) and (read := proposed_reading(arrow)):
-            named = ", ".join(f"{name}={value!r}" for name, value in read.items())
-            told = " ".join(f"--{name} {shlex.quote(value)}" for name, value in read.items())
-            read_so = f"as a table it is probably read so ({named}, {told})"
-            raise type(error)(f"{shown}: no column is called {FIGURES[0]!r}; {read_so}; {hint}") from None
+            raise type(error)(f"{shown}: no column is called {FIGURES[0]!r}; {_read_so(arrow, read)}; {hint}") from None
         if (finished := finished_amounts(arrow)) is not None:
             draft = f"discreet plan new {file or 'FILE'} drafts how it is protected"
             # Counts along the top of a cross-table: what is wrong with one of them comes first.
@@ -89,6 +86,17 @@ def columns_of_records(arrow: pa.Table, file: Path | None, error: DiscreetError)
             f"{shlex.quote(whose)})"
         ) from None
     return names
+
+
+def _read_so(arrow: pa.Table, read: Mapping[str, str]) -> str:
+    """Say with which options rows are probably read as a table, without statistics beside its counts."""
+    others = [str(name) for name in arrow.column_names if name != read.get("count")]
+    classify = [name for name in others if not looks_like_statistic(name, arrow[name])]
+    aside = {} if len(classify) == len(others) or "count" not in read else {"dimensions": classify}
+    named = ", ".join(f"{name}={value!r}" for name, value in {**read, **aside}.items())
+    read = {**read, **{name: ",".join(one) for name, one in aside.items()}}
+    told = " ".join(f"--{name} {shlex.quote(value)}" for name, value in read.items())
+    return f"as a table it is probably read so ({named}, {told})"
 
 
 def _crossed_counts(arrow: pa.Table, labels: Sequence[str], figures: Sequence[str]) -> bool:

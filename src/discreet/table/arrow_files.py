@@ -311,7 +311,8 @@ class CsvText:
         names = [name.strip(BLANKS) for name in names]
         for position, name in enumerate(names, start=1):
             if not name and position > 1:
-                raise DataError(f"{self.file}: column {position} has no name in line {line}; name every column")
+                last = ", or take the separator at the end of each line out" if not any(names[position:]) else ""
+                raise DataError(f"{self.file}: column {position} has no name in line {line}; name every column{last}")
         if (twice := repeated(names)) is not None:
             raise DataError(f"{self.file}: two columns are called {twice!r}; every column needs a name of its own")
         return names

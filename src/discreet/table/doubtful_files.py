@@ -38,7 +38,7 @@ def refuse_gaps(texts: Texts, hidden: BoolArray, where: Where) -> None:
         raise DataError(
             f"{where(row)}: the figure is empty, while {mark!r} hides others; say what it means: hidden too "
             f"(marks=[{mark!r}, ''], --mark {mark} --mark ''), or 0 (marks=[{mark!r}, '=0..0'], --mark {mark} --mark "
-            "'=0..0')"
+            "'=0..0'); if it is beside a note or a heading, leave that out"
         )
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from discreet.core.errors import InfeasibleError, LimitError, RequestError, require
-from discreet.core.numerics import BoolArray, IntArray, whole_where_near
+from discreet.core.numerics import BoolArray, IntArray, sorted_union, whole_where_near
 from discreet.core.sparse import starts_of
 from discreet.core.text import Readable, decimal_text, grouped_text
 from discreet.table.blocks import Asked, lay_blocks, relations_of
@@ -404,5 +404,5 @@ def lay_out(parts: tuple[Figures, ...], about: Sequence[str], asked: Asked | Non
                 f"{' × '.join(block.axes)} has {size:,} cells, more than {LARGEST:,}; ask about fewer dimensions"
             )
         grids.append(space.cross({name: axis.stated for name, axis in block.axes.items()}))
-    positions = grids[0] if len(grids) == 1 else np.unique(np.concatenate(grids))
+    positions = grids[0] if len(grids) == 1 else sorted_union(*grids)
     return Layout(parts, space, positions, relations_of(blocks, grids, positions))

@@ -110,9 +110,6 @@ def _from_sdmx(arrow: pa.Table, file: Path) -> pa.Table:
     if BOUNDS[PUBLISHED_AS] not in after:
         statuses = [_texts(after[name]) for name in (STATUS, CONFIDENTIAL) if name in after]
         texts = _with_reasons(texts, hidden, statuses)
-        if set(texts[hidden].tolist()) == {""}:
-            # An observation without a figure is one that is not published, and no note below a table.
-            texts[hidden] = MARKS[0]
     classified = dict(found)
     found[value] = pa.array(texts.tolist(), pa.string())
     told = {name: after[column] for name, column in BOUNDS.items() if column in after}
@@ -226,6 +223,9 @@ def _with_reasons(texts: Texts, hidden: BoolArray, statuses: list[Texts]) -> Tex
     marked = texts.copy()
     if telling:
         marked[hidden] = [" ".join(filter(None, row)) for row in zip(texts[hidden], *telling, strict=True)]
+    if set(marked[hidden].tolist()) == {""}:
+        # An observation without a figure is one that is not published, and no note below a table.
+        marked[hidden] = MARKS[0]
     return marked
 
 

@@ -310,10 +310,9 @@ def _built(columns: _Columns, how: ReleaseOptions, groups: Groups) -> Figures:
         padded=stated is not None,
     )
     if stated is None and not ends:
-        if "" not in how.get("marks", ()):
-            refuse_bare(labels, texts, where)
         if "marks" not in how:
             refuse_gaps(texts, hidden, where)
+            refuse_bare(labels, texts, where)
         said = [found[1].strip() for mark in how.get("marks", ()) if (found := MEANING.fullmatch(mark.strip()))]
         refuse_several(texts, hidden, said)
         refuse_telling(texts, hidden, said)

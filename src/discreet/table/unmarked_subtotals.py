@@ -6,7 +6,8 @@ Taken for a category, a subtotal counts people twice, and no equation links it t
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -74,22 +75,7 @@ def refuse_blocks(figures: ListedFigures, otherwise: str = NO_SUMS, remedy: str 
     discreet.core.errors.DataError: category 'England' of dimension 'area' seems to be the sum of 'north' and \
 'south'; if it is, give the dimension a hierarchy (hierarchies=), otherwise say that there are no sums (total=None)
     """
-    codes, categories, values, shown = figures
-    for name, line, number, whole in _along(figures):
-        if number < LINES:
-            continue
-        labels, size = categories[name], len(categories[name])
-        sums = np.zeros(size, np.int64)
-        np.add.at(sums, codes[name][whole], values[whole])
-        for parent, first, last in _blocks(sums):
-            above = np.full(size, -1)
-            above[first:last] = parent
-            somebody = (above[codes[name]] == parent) & shown & (values > 0)
-            # Where it is not listed, it is 0.
-            if not np.isin(line[somebody], line[codes[name] == parent]).all():
-                continue
-            if _seen_as_sums(codes[name], line, above, values, shown)[parent] >= LINES:
-                raise _seeming(name, labels, parent, list(range(first, last)), (remedy, otherwise))
+    _refuse(figures, _along(figures), _block_sums, (remedy, otherwise))
 
 
 def refuse_scattered(figures: ListedFigures, otherwise: str = NO_SUMS, remedy: str = TREE) -> None:
@@ -108,20 +94,7 @@ def refuse_scattered(figures: ListedFigures, otherwise: str = NO_SUMS, remedy: s
     discreet.core.errors.DataError: category 'active' of dimension 'status' seems to be the sum of 'employed' and \
 'unemployed'; if it is, give the dimension a hierarchy (hierarchies=), otherwise say that there are no sums (total=None)
     """
-    codes, categories, values, shown = figures
-    for name, line, number, whole in _along(figures, MOST):
-        labels, size = categories[name], len(categories[name])
-        table = np.zeros((size, number), np.int64)
-        table[codes[name][whole], line[whole]] = values[whole]
-        for parent, parts in _sums_of_some(table):
-            lines = (table[parts] > 0).sum(axis=0) > 1
-            enough = math.log(CHANCE * size * 2 ** (size - 1))
-            if np.log1p(np.abs(table[parent, lines])).sum() < enough:
-                continue
-            above = np.full(size, -1)
-            above[parts] = parent
-            if _seen_as_sums(codes[name], line, above, values, shown)[parent] > 0:
-                raise _seeming(name, labels, parent, parts, (remedy, otherwise))
+    _refuse(figures, _along(figures, MOST), _scattered_sums, (remedy, otherwise))
 
 
 def refuse_subtotals(figures: ListedFigures, otherwise: str = NO_SUMS, remedy: str = TREE) -> None:
@@ -130,16 +103,65 @@ def refuse_subtotals(figures: ListedFigures, otherwise: str = NO_SUMS, remedy: s
         refuse(figures, otherwise, remedy)
 
 
-def _along(figures: ListedFigures, most: float = math.inf) -> Iterator[tuple[str, IntArray, int, BoolArray]]:
-    """Yield the name of each dimension with four categories or more, and the lines along it.
+class _Side(NamedTuple):
+    """A dimension: its labels, each figure's category and line along it, and which figures' lines are shown in full."""
 
-    These are the line of every figure, how many there are, and which figures are in lines that are shown in full.
-    """
+    name: str
+    labels: Sequence[str]
+    code: IntArray
+    line: IntArray
+    lines: int
+    whole: BoolArray
+
+
+def _along(figures: ListedFigures, most: float = math.inf) -> Iterator[_Side]:
+    """Yield every dimension of four categories or more."""
     for name, labels in figures.categories.items():
         if 4 <= len(labels) <= most:
             line = figures.lines(name)
-            number = int(line.max(initial=-1)) + 1
-            yield name, line, number, np.bincount(line, ~figures.shown, number)[line] == 0
+            lines = int(line.max(initial=-1)) + 1
+            whole = np.bincount(line, ~figures.shown, lines)[line] == 0
+            yield _Side(name, labels, figures.codes[name], line, lines, whole)
+
+
+def _refuse(
+    figures: ListedFigures,
+    sides: Iterable[_Side],
+    found: Callable[[ListedFigures, _Side], Iterator[tuple[int, list[int], int]]],
+    remedies: tuple[str, str],
+) -> None:
+    """Refuse a category that is the sum of others: those ``found`` along a dimension, seen in so many lines or more."""
+    for side in sides:
+        for parent, parts, least in found(figures, side):
+            above = np.full(len(side.labels), -1)
+            above[parts] = parent
+            if _seen_as_sums(side.code, side.line, above, figures.values, figures.shown)[parent] >= least:
+                raise _seeming(side.name, side.labels, parent, parts, remedies)
+
+
+def _block_sums(figures: ListedFigures, side: _Side) -> Iterator[tuple[int, list[int], int]]:
+    """Yield categories that have the sum of a block next to them, the block, and the lines that must show it."""
+    if side.lines < LINES:
+        return
+    sums = np.zeros(len(side.labels), np.int64)
+    np.add.at(sums, side.code[side.whole], figures.values[side.whole])
+    for parent, first, last in _blocks(sums):
+        somebody = (side.code >= first) & (side.code < last) & figures.shown & (figures.values > 0)
+        # Where it is not listed, it is 0.
+        if np.isin(side.line[somebody], side.line[side.code == parent]).all():
+            yield parent, list(range(first, last)), LINES
+
+
+def _scattered_sums(figures: ListedFigures, side: _Side) -> Iterator[tuple[int, list[int], int]]:
+    """Yield categories that are sums of others in more lines than chance explains, these, and 1: one line is enough."""
+    size = len(side.labels)
+    table = np.zeros((size, side.lines), np.int64)
+    table[side.code[side.whole], side.line[side.whole]] = figures.values[side.whole]
+    enough = math.log(CHANCE * size * 2 ** (size - 1))
+    for parent, parts in _sums_of_some(table):
+        lines = (table[parts] > 0).sum(axis=0) > 1
+        if np.log1p(np.abs(table[parent, lines])).sum() >= enough:
+            yield parent, parts, 1
 
 
 def _sums_of_some(table: IntArray) -> Iterator[tuple[int, list[int]]]:

@@ -23,6 +23,7 @@ from discreet.core.text import many
 from discreet.decide.ledger.arithmetic import NO_PROOF, Proof, shown
 from discreet.decide.ledger.crossing import Crossed, crossed_cells
 from discreet.decide.ledger.joined_tables import JoinedTables
+from discreet.decide.ledger.settings import INTERVALS
 from discreet.decide.ledger.sums import NODES, System, open_equations, smallest_sums
 from discreet.feasible.bounds import Bounds
 from discreet.table.equations import Equations
@@ -91,7 +92,7 @@ class GivenAway:
             texts.append(
                 f"the risk 1/H of {many(dark, 'figure')} to a reader who knows the method cannot be shown, as "
                 "published sums or a choice among all cells tie them to others; make each figure from its own value "
-                "alone and add up the margins, or judge intervals (--min-width in place of --policy)"
+                f"alone and add up the margins, or {INTERVALS}"
             )
         texts += [OPEN_LINES] if self.open_lines else []
         texts += self.tables.beside()

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from discreet.core.text import many
 from discreet.decide.ledger.check_result import Cause, LedgerFinding
 from discreet.decide.ledger.corrections import OtherVersion
 from discreet.decide.ledger.entry import PublishedTable
-from discreet.decide.ledger.given_away import PROOFS, GivenAway, Known
+from discreet.decide.ledger.given_away import PROOFS, Given, GivenAway, Known
 from discreet.decide.ledger.joined_tables import JoinedTables, lay
 from discreet.decide.ledger.joining import unrelated
 from discreet.decide.ledger.presence import Presence
 from discreet.decide.ledger.settings import Settings
+
+SUMS = "of hidden amounts can be worked out from several releases"
+"""What is said of sums of amounts that follow, which nobody can judge without contributors."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +63,13 @@ def findings_of(
     *,
     same: bool = True,
     others: Sequence[OtherVersion] = (),
+    whole: Sequence[PublishedTable] = (),
 ) -> Joint:
     """Return what joined tables give away, except where nothing relates them.
 
     ``presence`` is what tables of other variables say about who is there, and ``before`` what earlier ones say.
-    ``others`` are what other versions of the figures say beside their unchanged tables, which are among the others.
+    ``others`` are what other versions of the figures say beside their unchanged tables, which are among the others, and
+    ``whole`` are all tables of the only one.
     """
     tables = JoinedTables([*earlier, *new], settings, len(earlier), presence, others)
     work = GivenAway(tables)
@@ -74,11 +81,12 @@ def findings_of(
     if given and new and (earlier or presence is not None):
         itself = GivenAway(JoinedTables(new, settings)).known(given)
     alone = not earlier and presence is None
+    judged = _judged_with(others[0], whole, given, settings) if whole else set()
     proofs = work.proofs(given[:PROOFS])
     findings, sums = [], []
     for k, (one, past, own) in enumerate(zip(given, known, itself, strict=True)):
         cause: Cause = "before" if past and past[2] else "itself" if alone or (own and own[2]) else "together"
-        if one.joint and cause != "together":
+        if one.joint and (cause != "together" or k in judged):
             # What suppression leaves of the sum of hidden figures in its own release is judged with that release.
             continue
         terms, releases, text = proofs[k] if k < len(proofs) else ((), (), "")
@@ -93,6 +101,17 @@ def findings_of(
     if told and not (earlier and new and stepped <= JoinedTables(earlier, settings).in_steps()[0]):
         unjudged = (*unjudged, told)
     return Joint(tuple(sorted(findings, key=_order)), tables.unfinished(), unjudged, work.more_zeros)
+
+
+def _judged_with(
+    other: OtherVersion, whole: Sequence[PublishedTable], given: Sequence[Given], settings: Settings
+) -> set[int]:
+    """Return which sums of hidden figures another version tells by itself, no figure of them being corrected."""
+    same = [k for k, one in enumerate(given) if one.joint and not np.isin(one.held, other.positions).any()]
+    if not same:
+        return set()
+    known = GivenAway(JoinedTables(whole, settings)).known([given[k] for k in same])
+    return {k for k, found in zip(same, known, strict=True) if found is not None and found[2]}
 
 
 def of_unrelated(
@@ -124,7 +143,7 @@ def _of_amounts(sums: Sequence[str]) -> list[str]:
         return []
     more = f"; and {len(sums) - 3:,} more" if len(sums) > 3 else ""
     return [
-        f"{many(len(sums), 'sum')} of hidden amounts can be worked out from several releases ({'; '.join(sums[:3])}"
+        f"{many(len(sums), 'sum')} {SUMS} ({'; '.join(sums[:3])}"
         f"{more}), and whether that is too much depends on who contributed, which no published figure says; hide more "
         "figures until they no longer follow, or apply the rules to the cells of each sum taken as one"
     ]

@@ -249,7 +249,7 @@ class Ledger(Readable):
         population: str | None = None,
         period: str | None = None,
         variable: str | None = None,
-        least: int | None = None,
+        least: float | None = None,
         who: str = "",
     ) -> Entry:
         """Correct the description of a release that people may have seen; the old description is kept.
@@ -260,7 +260,7 @@ class Ledger(Readable):
             population: whom the figures are about; what is not given stays as it was.
             period: when.
             variable: what is added up.
-            least: what hidden figures are at least, where their marks do not say whether they can be 0.
+            least: 1 if its hidden figures are above 0, 0 if they can be 0, where their marks do not say it.
             who: who says so; the user of this machine by default.
         """
         with self._writing() as past:
@@ -268,6 +268,7 @@ class Ledger(Readable):
             given = {"population": population, "period": period, "variable": variable}
             now = {tag: getattr(entry, tag) if text is None else text.strip() for tag, text in given.items()}
             if least is not None and least != entry.least:
+                least = _zero_or_one(least)
                 refuse_contradiction(_of_at_least(unpacked(self._texts([entry], past)[0]), least, entry))
             elif all(now[tag] == getattr(entry, tag) for tag in now):
                 raise RequestError(
@@ -431,10 +432,18 @@ def _true_tables(release: Release, title: str, given: object) -> list[Table | Ta
     return found
 
 
+def _zero_or_one(least: float) -> int:
+    """Return what is at least behind marks: whether that can be 0 is all that is said afterwards."""
+    if least not in (0, 1):
+        raise RequestError(
+            f"what hidden figures are at least is {least!r}; give 1 if they are above 0, or 0 if they can be 0 "
+            "(least=, --least)"
+        )
+    return int(least)
+
+
 def _of_at_least(release: Release, least: int, entry: Entry) -> Release:
     """Return a release with marks that say what is at least behind them; they must not say it already."""
-    if type(least) is not int or least < 0:
-        raise RequestError(f"what hidden figures are at least is {least!r}; give 0 or more (least=, --least)")
     found = release.marked(least)
     if found is release:
         raise RequestError(

@@ -30,7 +30,7 @@ from discreet.decide.ledger.corrections import OtherVersion, TruePair
 from discreet.decide.ledger.entry import PublishedTable
 from discreet.decide.ledger.joined_tables import JoinedTables, faults_of, lay
 from discreet.decide.ledger.joint import Joint, findings_of, joint_findings, of_unrelated
-from discreet.decide.ledger.settings import Settings
+from discreet.decide.ledger.settings import INTERVALS, Settings
 from discreet.feasible.bounds import Bounds
 from discreet.table.blocks import blocks_of
 from discreet.table.figures import Figures
@@ -128,9 +128,9 @@ def corrected_findings(
     if open_ := _not_joined(laid, settings):
         return Joint(unjudged=(open_,))
     of_new = OtherVersion.of([*others, *now], first, originals)
-    found = findings_of(now, [*others, *of_new.unchanged], settings, others=(of_new,))
+    found = findings_of(now, [*others, *of_new.unchanged], settings, others=(of_new,), whole=first)
     of_old = OtherVersion.of(first, [*others, *now], originals and originals.swapped)
-    before = findings_of(of_old.unchanged, first, settings, others=(of_old,))
+    before = findings_of(of_old.unchanged, first, settings, others=(of_old,), whole=now)
     found = _added(found, before, f"its value in «{old[0].entry.title}»")
     return found | Joint(unjudged=tuple(of_unrelated(laid, new, [*old, *earlier])))
 
@@ -209,8 +209,7 @@ def _not_joined(sheets: Sequence[PublishedTable], settings: Settings) -> str:
     if settings.limits.dr is not None and any(kind.weighs for part in parts for kind in part.kinds):
         return (
             f"{titles} were drawn at random, and how likely the values are that both versions leave could not be "
-            "judged; judge intervals (--min-width in place of --policy), or publish corrected figures without hiding "
-            "behind a new draw"
+            f"judged; {INTERVALS}"
         )
     space = space_of(parts)
     crossed = [frozenset(part.names) for part in parts]

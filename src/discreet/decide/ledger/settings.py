@@ -20,6 +20,8 @@ from discreet.table.equations import Equations
 
 THRESHOLD = 10
 """Counts that no release shows, and their sums, are given away if they can be worked out and are below this."""
+INTERVALS = "judge intervals (--min-width in place of --policy; in a plan, a policy without a limit dr)"
+"""What to do where it cannot be judged how likely values are."""
 PRECISION = 0.02
 """Twice the standard error in bits at which drawing stops, as in an audit."""
 

@@ -117,8 +117,8 @@ def drawn_keys(original: Table | Tabulation, seed: Seed) -> IntArray:
     if original.names not in original.margins:
         raise RequestError(
             f"the finest cells, {' × '.join(original.names)}, were not tabulated, so keys of margins cannot be "
-            "added up from them; tabulate them, in a plan by a table that crosses them all, or give records keys "
-            "(KeyedTable.from_records, --record-key)"
+            "added up from them; tabulate them, in a plan by a table that crosses them all, or give records keys, "
+            "in a plan by key, or by identify and secret, under [records] (KeyedTable.from_records, --record-key)"
         )
     inner = original.table()
     drawn = rng.integers(0, KEYS, inner.cells.size)

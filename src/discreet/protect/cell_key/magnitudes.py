@@ -2,9 +2,9 @@
 
 The sum x of a cell becomes x + Σ_j s·ε_j·x_j·w_j over its largest contributions x_1 ≥ x_2 ≥ …, where s is the largest
 share by which a contribution may be moved, ε_1 = 1 ≥ ε_2 ≥ … say how much further contributions count, and w_j lies in
-[−1, 1] with mean 0. Who contributes most is hidden by noise of its own size, whatever the sum (Giessing and Tent 2019;
-cellKey's perturbation of magnitudes is of this form). The noise of a sum of amounts is at most the share s of the sum
-itself.
+[−1, 1] with mean 0. The largest contribution is hidden by noise in proportion to it, whatever the sum (Giessing and
+Tent 2019; cellKey's perturbation of magnitudes is of this form). The noise of a sum of amounts is at most the share s
+of the sum itself.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from discreet.core.clock import Clock
 from discreet.core.errors import InfeasibleError, RequestError
-from discreet.core.numerics import BoolArray, FloatArray, IntArray, first_true, whole_where_near
+from discreet.core.numerics import BoolArray, FloatArray, IntArray, each_once, first_true, whole_where_near
 from discreet.core.sparse import Rows, components, digests, row_of
 from discreet.protect.suppression.completion import fit, spread, true_values
 from discreet.table.equations import Equations, equations_of
@@ -216,7 +216,7 @@ def state(cells: Cells, demands: Demands, cost: IntArray, published: BoolArray, 
         can &= (cells.values != 0) | demands.hidden | ~cells.listed
     merged, leader, stuck = _merged(equations, can)
     can &= ~stuck[leader]
-    kept = np.unique(leader[can])
+    kept = each_once(leader[can], can.size)
     rows = merged.among(kept, can.size)
     member = np.full(can.size, -1)
     member[can] = np.searchsorted(kept, leader[can])

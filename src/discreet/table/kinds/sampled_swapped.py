@@ -35,15 +35,19 @@ class _Share(Kind):
 class Sampled(_Share):
     """A sample of the share ``fraction`` of all ``size`` units, each 0 if it is not known.
 
+    ``missed`` units were left out at most, if the size of the sample and its share tell that; None if they do not.
     With a known fraction a count is binomial, and hypergeometric if the population's size is known too.
     """
 
     name = "sample"
 
     size: int = field(default=0, repr=False)
+    missed: int | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.missed is not None and (not is_whole(self.missed) or self.missed < 0):
+            raise RequestError(f"a sample is said to have left out {self.missed!r} units; give an integer, 0 or more")
         if not 0 <= self.fraction <= 1:
             raise RequestError(f"the sampling fraction is {self.fraction!r}; it lies between 0 and 1")
         if self.size and (not is_whole(self.size) or self.size < 0):
@@ -53,8 +57,8 @@ class Sampled(_Share):
         """Return what is sampled, and that with everybody who was left out: nobody else can be in the cell."""
         if self.fraction == 1:
             return values, values
-        missed = self.size - round(self.fraction * self.size)
-        return values, values + missed if self.size else np.full(values.shape, UNBOUNDED)
+        missed = self.size - round(self.fraction * self.size) if self.size else self.missed
+        return values, np.full(values.shape, UNBOUNDED) if missed is None else values + missed
 
     def _chance(self, published: int, true: IntArray, inside: BoolArray) -> FloatArray:
         """Return the probability that a cell's count in the sample is the published one, for each true count."""
