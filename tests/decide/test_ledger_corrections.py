@@ -6,11 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from discreet.core.errors import DataError, RequestError
@@ -20,10 +22,13 @@ from discreet.decide.ledger.entry import Entry, PublishedTable
 from discreet.decide.ledger.joined_tables import JoinedTables, lay
 from discreet.decide.ledger.joint import findings_of
 from discreet.decide.ledger.settings import Settings
+from discreet.protect import conventional_rounding
 from discreet.table.figures import Figures
 from discreet.table.kinds import Kind
 from discreet.table.release import Release
 from discreet.table.table import Table
+from discreet.table.tabulation import Tabulation
+from discreet.tabulation import tabulate
 
 # --- enumeration -------------------------------------------------------------------------------------------------
 
@@ -140,7 +145,7 @@ class Versions:
         for side, (main, theirs) in enumerate(((self.first, self.final), (self.final, self.first))):
             other = OtherVersion.of(main, theirs, TruePair(*truth[:: 1 if side else -1]))
             other = replace(other, least=other.least * self.must)
-            yield side, JoinedTables([*main, *other.unchanged], Settings(), 0, None, other)
+            yield side, JoinedTables([*main, *other.unchanged], Settings(), 0, None, [other])
 
 
 def agree(seeds: range) -> int:
@@ -180,7 +185,7 @@ def test_no_sum_is_left_out_but_those_of_what_is_as_it_was_which_one_version_tel
         for main, theirs, pair in ((drawn.final, drawn.first, truth), (drawn.first, drawn.final, truth.swapped)):
             other = OtherVersion.of(main, theirs, pair)
             every, fewer = (
-                findings_of(main, other.unchanged, Settings(), other=other, whole=whole).findings
+                findings_of(main, other.unchanged, Settings(), others=[other], whole=whole).findings
                 for whole in ((), theirs)
             )
             assert {one.name for one in fewer} <= {one.name for one in every}
@@ -314,3 +319,69 @@ def test_originals_of_other_categories_are_refused(ledger: Ledger) -> None:
     rows = Table.from_array(corrected().sum(axis=1), {"area": list(AREAS)})
     with pytest.raises(DataError, match="do not say what all cells of «First» are in both versions"):
         ledger.check(suppressed(corrected()), **ASKED, originals={"First": original(counts()), "Final": rows})
+
+
+def test_three_versions_are_judged_together(tmp_path: Path) -> None:
+    """Each two of them leave a total open: rounded to base 3 and to base 2, it is 8 with what was raised twice."""
+    area = list("abcd")
+    counts = {"First": [3, 1, 0, 4], "Second": [3, 3, 0, 4], "Third": [3, 3, 3, 4]}
+    truth = {title: Table.from_array(row, {"area": area}) for title, row in counts.items()}
+    made = {
+        title: conventional_rounding(table, base=2 if title == "Third" else 3, margins=True)
+        for title, table in truth.items()
+    }
+    titles = list(truth)
+
+    def verdict(*some: str) -> str:
+        book = Ledger(tmp_path / f"{len(list(tmp_path.iterdir()))}.sqlite")
+        *old, last = some
+        for k, title in enumerate(old):
+            book.add(made[title], title=title, population="people", revises=old[k - 1 : k])
+        both = {title: truth[title] for title in some}
+        about: Any = {"population": "people", "revises": old[-1], "fewest": 1}
+        return book.check(made[last], title=last, **about, originals=both).verdict
+
+    assert [verdict(*pair) for pair in combinations(titles, 2)] == ["safe"] * 3
+    assert verdict(*titles) == "unsafe"
+
+
+def test_what_was_not_corrected_between_two_older_versions_is_known_to_be_equal(tmp_path: Path) -> None:
+    """1 and 1 are printed first, and stay: the second version is 0, 1 and 1, and the third 0, 4 and 3."""
+    labels = {"area": ["a", "b", "c", "Total"]}
+    counts = {"First": [2, 1, 1], "Second": [0, 1, 1], "Third": [0, 4, 3]}
+    shown = {"First": [None, 1, 1, 4], "Second": [None, None, None, 2], "Third": [None, None, 3, 7]}
+    truth = {title: Table.from_array(row, {"area": labels["area"][:3]}) for title, row in counts.items()}
+    mark = Kind("suppressed", least=0)
+    made = {title: Release.of(Figures.from_array(row, labels, mark=mark)) for title, row in shown.items()}
+    book = Ledger(tmp_path / "ledger.sqlite")
+    book.add(made["First"], title="First", population="people")
+    book.add(made["Second"], title="Second", population="people", revises="First")
+    about: Any = {"title": "Third", "population": "people", "revises": "Second", "fewest": 1}
+    found = book.check(made["Third"], **about, originals=truth)
+    assert found.verdict == "unsafe"
+    assert {one.name: one.lower for one in found.new}["area=b"] == 4
+
+
+def test_amounts_with_other_decimals_are_not_corrected_for_that(tmp_path: Path) -> None:
+    """0.3 among amounts with six decimals is what it is among those with one."""
+    amounts = {"a": 0.3, "b": 0.6, "c": 3.3, "d": 5.5, "f": 7.7}
+
+    def tabulated(found: Mapping[str, float]) -> Tabulation:
+        rows = [{"activity": name, "turnover": value} for name, value in found.items()]
+        return tabulate(pd.DataFrame(rows), by=["activity"], value="turnover")
+
+    def shown(found: Mapping[str, float], hidden: str) -> Release:
+        tenths = [None if name in hidden else round(value * 10) for name, value in found.items()]
+        labels = {"activity": [*found, "Total"]}
+        mark = Kind("suppressed", least=0)
+        whole = round(sum(found.values()) * 10)
+        return Release.of(Figures.from_array([*tenths, whole], labels, figure="turnover", decimals=1, mark=mark))
+
+    now = {**amounts, "f": 7.800001}
+    book = Ledger(tmp_path / "amounts.sqlite")
+    about: Any = {"period": "2024", "variable": "turnover"}
+    book.add(shown(amounts, "af"), title="First", **about)
+    both = {"First": tabulated(amounts), "Final": tabulated(now)}
+    found = book.check(shown(now, "ab"), title="Final", revises="First", originals=both, fewest=1, **about)
+    assert found.verdict == "unsafe"
+    assert {one.name: one.lower for one in found.new}["activity=a"] == 0.3

@@ -181,6 +181,36 @@ def test_tables_of_one_variable_that_contradict_each_other_are_refused_until_it_
     assert [cluster.name for cluster in found.clusters] == ["SUM", "SUM 2025"]
 
 
+ONE_MORE = {(region, form): (2, 1) for region in ("E1", "E", "Total") for form in ("p", "Total")}
+"""Changes of a table of forms: in which row, which column, by how much."""
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        (ONE_MORE, "the number of contributors to cell"),
+        ({("E1", "Total"): (4, -1)}, "largest contribution 1 to cell region=E1, size=Total"),
+    ],
+)
+def test_tables_that_contradict_each_other_in_who_contributes_are_refused(
+    folder: Path, changes: dict[tuple[str, str], tuple[int, int]], told: str
+) -> None:
+    """Rules judged a cell by the first table alone, which may say that it has more contributors, or smaller ones."""
+    lines = [line.split(";") for line in (folder / "forms.csv").read_text().splitlines()]
+    for row in lines:
+        column, by = changes.get((row[0], row[1]), (2, 0))
+        row[column] = f"{float(row[column]) + by:g}" if by else row[column]
+    (folder / "forms.csv").write_text("\n".join(map(";".join, lines)) + "\n")
+    found = refusal(folder, HEAD + SIZES + FORMS)
+    assert told in found
+    assert "in region × size, but" in found
+
+
+def test_tables_with_different_numbers_of_largest_contributions_are_refused(folder: Path) -> None:
+    fewer = table("forms", "region form", AMOUNTS.replace(', "MAX2"', ""))
+    assert "name as many of both" in refusal(folder, HEAD + SIZES + fewer)
+
+
 def test_each_remedy_where_respondents_cannot_be_judged_publishes_the_tables(folder: Path) -> None:
     text = HEAD + SIZES + FORMS + table("kinds", "size form")
     (held,) = ran(folder, text).clusters

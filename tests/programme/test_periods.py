@@ -347,8 +347,9 @@ def test_a_reader_of_the_last_figures_who_knows_the_growth_learns_no_more(tmp_pa
         Fact.within(dict(key), figure, 30) for key, figure in _figures(last).items() if figure and key in _figures(now)
     ]
     assert last.clusters[0].release is not None
-    hidden = Before.of(last.clusters[0].release).left()
-    assert hidden.keys() == {key for key, figure in _figures(last).items() if figure is None}
+    left = Before.of(last.clusters[0].release).left()
+    hidden = {key: left[key] for key, figure in _figures(last).items() if figure is None}
+    assert hidden
     known += [Fact(dict(key), 0.7 * least, 1.3 * most) for key, (least, most) in hidden.items() if key in _figures(now)]
     facts = [replace(one, lower=np.ceil(one.lower or 0), upper=np.floor(one.upper or 0)) for one in known]
     truth = {key: figure for key, figure in _figures(now).items() if figure is not None}
@@ -414,3 +415,39 @@ def test_what_the_last_figures_and_the_growth_alone_tell_is_not_called_safe(tmp_
     told = f"region=n, size=a between {100 / unit:.{decimals}f} and {110 / unit:.{decimals}f}"
     assert any("more closely than protection levels allow" in note and told in note for note in found.clusters[0].notes)
     assert not any("more closely" in note for note in run_with(4, again.format(5)).clusters[0].notes)
+
+
+def run_counts(folder: Path, number: int, counts: dict[str, int], head: str, more: str = "") -> ProgrammeOutcome:
+    """Run a plan of people by two dimensions."""
+    rows = [f"{cell[0]},{cell[1]}" for cell, count in counts.items() for _ in range(count)]
+    (folder / "people.csv").write_text("\n".join(["region,size", *rows]) + "\n")
+    output = f'[output]\nfolder = "out{number}"\n[records]\nfiles = "people.csv"\n'
+    return run_plan(
+        plan_of(head + output + more + table("A", ["region", "size"]), folder=folder), RunOptions(seed=2**127 + 1)
+    )
+
+
+OWN = 'extends = "default"\ninsiders = "none"\nzeros = "{}"\n[rules]\nthreshold = 3\ngroup_disclosure = "none"\n'
+OWN += '[limits]\nr2 = "none"\ntau = "none"\ndr = "none"\n[[protections]]\nname = "suppress"\n'
+PEOPLE = {"na": 40, "nb": 0, "nc": 52, "sa": 22, "sb": 7, "sc": 63}
+
+
+def test_a_figure_that_was_rounded_last_time_is_known_as_far_as_it_was_printed(tmp_path: Path) -> None:
+    """52, printed as 50, did not change by a per cent, though 50 and 52 differ by more."""
+    (tmp_path / "own.toml").write_text(OWN.format("safe"))
+    head = 'policy = "own.toml"\nprotection = "{}"\n'
+    run_counts(tmp_path, 1, PEOPLE, head.format("conventional-rounding:base=5,margins=true"))
+    more = '[previous]\nfolder = "out1"\ngrowth = 1\n'
+    found = run_counts(tmp_path, 2, PEOPLE, head.format("suppress"), more)
+    told = [note for note in found.clusters[0].notes if "who knows what was printed last time" in note]
+    assert told
+    assert "changed by more" not in told[0]
+
+
+def test_a_zero_that_was_printed_last_time_is_known_to_be_one(tmp_path: Path) -> None:
+    head = 'policy = "own.toml"\nprotection = "suppress"\n'
+    (tmp_path / "own.toml").write_text(OWN.format("safe"))
+    run_counts(tmp_path, 1, PEOPLE, head)
+    (tmp_path / "own.toml").write_text(OWN.format("unsafe"))
+    with pytest.raises(InfeasibleError, match=r"know region=n, size=b, which is sensitive now.*: it is 0"):
+        run_counts(tmp_path, 2, PEOPLE, head, '[previous]\nfolder = "out1"\ngrowth = 90\n')

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet.core.errors import DataError, DiscreetError, RequestError, require
-from discreet.core.numerics import IntArray, first_true
+from discreet.core.numerics import FloatArray, IntArray, first_true
 from discreet.programme.crossings import FINEST, Cluster, Crossing, TableFamily
 from discreet.programme.plan_model import DimensionPart, Programme, TablePart, as_list
 from discreet.programme.unstated_equations import refuse_unstated_sums
@@ -104,20 +104,36 @@ def joined(tables: tuple[Tabulation, ...]) -> Tabulation:
 
 
 def _refuse_contradiction(axes: Mapping[str, Axis], places: Sequence[IntArray], tables: Sequence[Tabulation]) -> None:
-    """Refuse tables of one variable that show different figures of one cell."""
-    numbers = [table.responses[0].sums if table.responses else table.records for table in tables]
+    """Refuse tables of one variable that show different figures of one cell, or contributors to it."""
+    told = [_told(table) for table in tables]
     for i, j in combinations(range(len(tables)), 2):
-        _, one, other = np.intersect1d(places[i], places[j], assume_unique=True, return_indices=True)
-        apart = np.abs(numbers[i][one] - numbers[j][other]) > NEAR * np.abs(numbers[i][one])
-        if (row := first_true(apart)) is not None:
-            shown = [f"{numbers[k][at[row]]:,.10g}" for k, at in ((i, one), (j, other))]
-            crossed = [" × ".join(tables[k].names) for k in (i, j)]
+        crossed = [" × ".join(tables[k].names) for k in (i, j)]
+        if len(told[i]) != len(told[j]):
             raise DataError(
-                f"cell {tables[i].describe(int(one[row]))} is {shown[0]} in {crossed[0]}, but {shown[1]} in "
+                f"{crossed[0]} and {crossed[1]} are of one variable, but do not have as many columns of largest "
+                "contributions; name as many of both (largest)"
+            )
+        _, one, other = np.intersect1d(places[i], places[j], assume_unique=True, return_indices=True)
+        for what, numbers in told[i].items():
+            apart = np.abs(numbers[one] - told[j][what][other]) > NEAR * np.abs(numbers[one])
+            if (row := first_true(apart)) is None:
+                continue
+            shown = [f"{found[at[row]]:,.10g}" for found, at in ((numbers, one), (told[j][what], other))]
+            raise DataError(
+                f"{what}cell {tables[i].describe(int(one[row]))} is {shown[0]} in {crossed[0]}, but {shown[1]} in "
                 f"{crossed[1]}; correct one of them, or say in the plan how the tables differ: variable = "
                 '"…" where one is of other amounts, period = "…" of another time, or, where it is of some categories '
                 'only, part = { DIMENSION = "…" } with the code of their total'
             )
+
+
+def _told(table: Tabulation) -> dict[str, FloatArray]:
+    """Return what a finished table says of every cell: its figure, how many contribute, and the largest of these."""
+    level = table.contributors
+    figures = table.responses[0].sums if table.responses else table.records
+    tops = level.largest[0].top.T if level.largest else ()
+    largest = {f"largest contribution {k} to ": top for k, top in enumerate(tops, 1)}
+    return {"": figures.astype(np.float64), "the number of contributors to ": level.units.astype(np.float64), **largest}
 
 
 def _joined_axis(name: str, tables: Sequence[Tabulation]) -> Axis:

@@ -30,6 +30,7 @@ from discreet.protect.suppression import Pattern, Suppression
 from discreet.protect.suppression.primary import Wish
 from discreet.protect.suppression.suppression import tabulations
 from discreet.table.attacker import Attacker, Fact
+from discreet.table.listed_zeros import with_zeros
 from discreet.table.release import Release
 from discreet.table.space import WHOLE
 from discreet.table.tabulation import Tabulation
@@ -56,12 +57,16 @@ class Before:
     release: Release | None = None
 
     def left(self, seconds: float | None = None) -> dict[Key, tuple[float, float]]:
-        """Return between which values every figure was that was hidden: what the figures printed beside it leave."""
-        if self.release is None or not any(part.hidden.any() for part in self.release.parts()):
+        """Return between which values every figure was: what was printed, and what that leaves of all others."""
+        if self.release is None:
             return {}
+        listed = Before.of(Release.of(map(with_zeros, self.release.parts())))
+        printed = {key: (last, last) for key, last in listed.figures.items() if last is not None}
+        if all((low == high).all() for low, high in (part.ranges() for part in self.release.parts())):
+            return printed
         found = audit(self.release, insiders="none", proofs=0, time_limit=seconds)
         totals = _totals(self.release)
-        return {_key(one.cell, totals): (one.lower, one.upper) for one in found.cells}
+        return printed | {_key(one.cell, totals): (one.lower, one.upper) for one in found.cells}
 
     @classmethod
     def of(cls, release: Release) -> Before:
@@ -158,6 +163,11 @@ class Steady:
         forms = self.cells.forms()
         return forms.get("suppress", forms[""])
 
+    @property
+    def tables(self) -> tuple[Tabulation, ...]:
+        """What is suppressed as tabulations, with their empty cells where these can be hidden."""
+        return tabulations(self.handed, self._plain().hides_zeros)
+
     def _plain(self) -> AuditedSuppression:
         """Return the suppression of the policy."""
         whole = self.cells.judged
@@ -173,7 +183,7 @@ class Steady:
     def _labelled(self) -> Iterator[tuple[Key, float]]:
         """Yield every cell that is published now, once, with its value."""
         seen: set[Key] = set()
-        for table in tabulations(self.handed):
+        for table in self.tables:
             values = table.responses[0].sums if table.responses else table.records
             for row, key in enumerate(_keys(table)):
                 if key not in seen:
@@ -228,7 +238,7 @@ class Steady:
         from discreet.rules.sensitivity import sensitivity
 
         method, found = self._plain(), set[Key]()
-        for table in tabulations(self.handed):
+        for table in self.tables:
             judged = sensitivity(table, list(method.rules), response=method.response, combine=method.combine)
             keys = _keys(table)
             found |= {keys[i] for i in judged.cells.tolist()}
@@ -239,8 +249,7 @@ class Steady:
         if self.said is None or self.said.growth is None or self.before is None:
             return (), ()
         growth, facts, beyond = self.said.growth, [], 0
-        ranges = {key: (last, last) for key, last in self.before.figures.items() if last is not None and last > 0}
-        ranges |= self.before.left(clock.left)
+        ranges = self.before.left(clock.left)
         for key, value in self._labelled():
             if key not in ranges:
                 continue
@@ -252,8 +261,8 @@ class Steady:
                 beyond += 1
         note = (
             "Also safe against a reader who knows what was printed last time and that it changed by at most "
-            f"{growth:g}%, as far as that alone leaves cells open. Of a figure that was hidden then, that reader knows "
-            "between which values it was."
+            f"{growth:g}%, as far as that alone leaves cells open. Of a figure that was hidden or changed then, that "
+            "reader knows between which values it was, one by one."
         )
         if beyond:
             note += f" {many(beyond, 'figure')} changed by more, which that reader does not expect."

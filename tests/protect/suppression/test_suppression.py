@@ -208,6 +208,12 @@ def test_cells_kept_hidden_are_not_sensitive_and_no_reader_of_the_tables_works_t
         refused.pattern(cells)
 
 
+def test_what_is_kept_hidden_is_told_where_no_cell_is_sensitive() -> None:
+    counts = dc.Table.from_array([[30, 40], [50, 60]], {"area": ["a", "b"], "age": ["x", "y"]})
+    found = Suppression(Threshold(3), (Wish({"area": "a", "age": "x"}, "hide"),)).pattern(counts)
+    assert found.sentence.startswith("0 sensitive cells and 4 others are suppressed")
+
+
 def test_respondents_may_work_out_what_is_kept_hidden(tmp_path: Path) -> None:
     """The one firm of size s2 in a region knows what is hidden beside it, which is no reason to hide more."""
     sizes = {"s0": (40, 90), "s1": (6, 90), "s2": (1, 300)}

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TypeAlias
 
 import numpy as np
@@ -67,7 +68,7 @@ class OtherVersion:
     ``unchanged`` are its tables without the figures that have corrected cells in them. ``positions`` are the places
     that have a value in the other version beside their own, with the ranges of that value. Each of the ``sums`` is a
     place, and the corrected cells in it; without any, its values are equal. The other version ``raised`` some corrected
-    cells, or lowered them (False), at least by ``least`` units.
+    cells, or lowered them (False), at least by ``least`` units. ``truth`` is its true value of every place.
     """
 
     title: str
@@ -79,14 +80,22 @@ class OtherVersion:
     sums: tuple[tuple[int, tuple[int, ...]], ...]
     raised: tuple[tuple[int, bool], ...]
     least: int
+    truth: FloatArray
 
     @classmethod
     def of(
-        cls, main: Sequence[PublishedTable], theirs: Sequence[PublishedTable], pair: TruePair | None
+        cls,
+        main: Sequence[PublishedTable],
+        theirs: Sequence[PublishedTable],
+        pair: TruePair | None,
+        every: Sequence[PublishedTable] = (),
     ) -> OtherVersion:
-        """Lay the tables of another version over those of one; the pair is that of the other one, and of this one."""
+        """Lay the tables of another version over those of one; the pair is that of the other one, and of this one.
+
+        ``every`` are the tables of all versions, where there are more than these two.
+        """
         one, other = ([sheet.figures for sheet in side] for side in (main, theirs))
-        parts = (*one, *other)
+        parts = tuple(sheet.figures for sheet in every) or (*one, *other)
         layout, decimals = lay_out(parts, (), None), max(part.decimals for part in parts)
         differ = _Seen.of(layout, one, other) if pair is None else _Difference.of(layout, decimals, pair)
         changes = [_ChangedTable.of(layout, sheet.figures, differ, sheet.entry.title) for sheet in theirs]
@@ -107,7 +116,8 @@ class OtherVersion:
             sums += [(place, cells) for place, cells in change.held.items() if cells != (place,)]
             sums += [(int(i), ()) for i in np.setdiff1d(at[change.covers(at)], mine)]
         raised = differ.raised(list(dict.fromkeys(cell for one in changes for cell in one.cells)))
-        return cls(theirs[0].entry.title, layout, tuple(unchanged), at, lower, upper, tuple(sums), raised, differ.least)
+        found = (tuple(unchanged), at, lower, upper, tuple(sums), raised, differ.least, differ.truth)
+        return cls(theirs[0].entry.title, layout, *found)
 
     def put(self, stated: Equations) -> Equations:
         """Return the equations of one version, with the values of the other behind them."""
@@ -126,25 +136,63 @@ class OtherVersion:
         for k, (cell, up) in enumerate(self.raised):
             ends = (there[cell], cell) if up else (cell, there[cell])
             rows.append((*ends, first + self.positions.size + len(rests) + k))
-        lengths = np.array([len(row) for row in rows], np.int64)
-        more = np.full(len(rests), min(0, int(stated.lower.min()))), np.full(len(self.raised), self.least)
-        free = np.concatenate(more)
-        count = self.positions.size + free.size
+        least = np.full(len(rests), min(0, int(stated.lower.min()))), np.full(len(self.raised), self.least)
+        lower = np.concatenate([self.lower, *least])
+        upper = np.append(self.upper, np.full(lower.size - self.upper.size, UNBOUNDED))
         names = [f"{stated.describe(place)} in «{self.title}»" for place in self.positions.tolist()]
         names += [f"{stated.describe(place)} without its corrected cells" for place, _ in rests]
         names += [f"the correction of {stated.describe(cell)}" for cell, _ in self.raised]
-        return replace(
-            stated,
-            lower=np.concatenate([stated.lower, self.lower, free]),
-            upper=np.concatenate([stated.upper, self.upper, np.full(free.size, UNBOUNDED)]),
-            source=np.append(stated.source, np.full(count, -1)),
-            row=np.append(stated.row, np.full(count, -1)),
-            hidden=np.append(stated.hidden, np.zeros(count, bool)),
-            starts=np.append(stated.starts, stated.starts[-1] + np.cumsum(lengths)),
-            columns=np.append(stated.columns, np.array([i for row in rows for i in row], np.int64)),
-            signs=np.append(stated.signs, np.array([s for row in rows for s in (1, *[-1] * (len(row) - 1))], np.int64)),
-            sums=(*stated.sums, *names),
-        )
+        return _extended(stated, rows, lower, upper, names)
+
+
+def put_together(others: Sequence[OtherVersion], stated: Equations) -> Equations:
+    """Return the equations of one version, with the values of others behind them, and how these relate to each other.
+
+    What is corrected between two others, and in neither of them as it is here, no equation of either tells.
+    """
+    found, there = stated, list[dict[int, int]]()
+    for other in others:
+        first = found.lower.size
+        there.append({place: first + k for k, place in enumerate(other.positions.tolist())})
+        found = other.put(found)
+    first, rows, least, names = found.lower.size, list[tuple[int, ...]](), list[int](), list[str]()
+    for (one, mine), (other, theirs) in combinations(zip(others, there, strict=True), 2):
+        for cell in sorted({cell for cell, _ in one.raised} & {cell for cell, _ in other.raised}):
+            ends = (mine[cell], theirs[cell])
+            if not _differ(one.truth[cell], other.truth[cell]):
+                rows.append(ends)
+                continue
+            rows.append((*(ends if one.truth[cell] > other.truth[cell] else ends[::-1]), first + len(least)))
+            least.append(min(one.least, other.least))
+            names.append(f"the correction of {stated.describe(cell)} from «{one.title}» to «{other.title}»")
+    return _extended(found, rows, np.array(least, np.int64), np.full(len(least), UNBOUNDED), names)
+
+
+def _extended(
+    stated: Equations, rows: Sequence[tuple[int, ...]], lower: IntArray, upper: IntArray, names: Sequence[str]
+) -> Equations:
+    """Return equations with more unknowns, and with rows in which the first is the sum of all others."""
+    if not rows and not lower.size:
+        return stated
+    lengths = np.array([len(row) for row in rows], np.int64)
+    return replace(
+        stated,
+        lower=np.append(stated.lower, lower),
+        upper=np.append(stated.upper, upper),
+        source=np.append(stated.source, np.full(lower.size, -1)),
+        row=np.append(stated.row, np.full(lower.size, -1)),
+        hidden=np.append(stated.hidden, np.zeros(lower.size, bool)),
+        starts=np.append(stated.starts, stated.starts[-1] + np.cumsum(lengths)),
+        columns=np.append(stated.columns, np.array([i for row in rows for i in row], np.int64)),
+        signs=np.append(stated.signs, np.array([s for row in rows for s in (1, *[-1] * (len(row) - 1))], np.int64)),
+        sums=(*stated.sums, *names),
+    )
+
+
+def _differ(one: FloatArray, other: FloatArray) -> BoolArray:
+    """Say which values differ by more than their last digits in a computer."""
+    found: BoolArray = np.abs(one - other) > NEAR * np.maximum(np.abs(one), 1.0)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,8 +228,12 @@ class _Difference:
                     "dimensions and categories of the releases"
                 )
             found.append(mine)
-        differs: BoolArray = found[0] != found[1]
-        return differs
+        return _differ(found[0], found[1])
+
+    @property
+    def truth(self) -> FloatArray:
+        """The true values of the other version."""
+        return np.nan_to_num(self.values[0])
 
     def raised(self, cells: Sequence[int]) -> tuple[tuple[int, bool], ...]:
         """Say which corrected cells the other version raised, and which it lowered."""
@@ -210,6 +262,11 @@ class _Seen:
         del whole, name
         found: BoolArray = self.differs[cells]
         return found
+
+    @property
+    def truth(self) -> FloatArray:
+        """No true value is known."""
+        return np.full(self.differs.size, np.nan)
 
     def raised(self, cells: Sequence[int]) -> tuple[tuple[int, bool], ...]:
         """Say nothing beside the figures."""

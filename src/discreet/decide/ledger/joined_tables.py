@@ -14,7 +14,7 @@ from discreet.auditing.findings import RANK, Findings
 from discreet.core.errors import DataError, DiscreetError, InfeasibleError, RequestError
 from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.text import listed, many
-from discreet.decide.ledger.corrections import OtherVersion
+from discreet.decide.ledger.corrections import OtherVersion, put_together
 from discreet.decide.ledger.entry import Entry, PublishedTable
 from discreet.decide.ledger.joining import explicit, joined
 from discreet.decide.ledger.populations import with_population
@@ -78,8 +78,8 @@ class JoinedTables:
 
     ``protected`` are the positions that some table hides, rounds or perturbs, ``inner`` the finest cells of every block
     of dimensions, ``asked`` those of them that no table shows, and ``wrong`` the positions that are known too well.
-    ``presence`` is what tables of other variables say about who is there, and ``other`` what another version of the
-    figures does.
+    ``presence`` is what tables of other variables say about who is there, and ``others`` what other versions of the
+    figures do.
     """
 
     def __init__(
@@ -88,13 +88,14 @@ class JoinedTables:
         settings: Settings,
         earlier: int = 0,
         presence: Presence | None = None,
-        other: OtherVersion | None = None,
+        others: Sequence[OtherVersion] = (),
     ) -> None:
-        self.settings, self.sheets, self.earlier, self.presence, self.other = settings, sheets, earlier, presence, other
+        self.settings, self.sheets, self.earlier = settings, sheets, earlier
+        self.presence, self.others = presence, others
         try:
             self._state()
         except (DataError, InfeasibleError) as error:
-            if presence is not None or other is not None or len({sheet.entry.title for sheet in sheets}) < 2:
+            if presence is not None or others or len({sheet.entry.title for sheet in sheets}) < 2:
                 raise
             raise of_one_population(error, sheets) from None
         self.scale = self.judge.scale
@@ -135,8 +136,8 @@ class JoinedTables:
 
     def _equations(self, parts: Sequence[Figures]) -> Equations:
         """State what tables say, with what others say about who is there, or about other versions."""
-        if self.other is not None:
-            return self.other.put(equations_of(parts, on=self.other.layout))
+        if self.others:
+            return put_together(self.others, equations_of(parts, on=self.others[0].layout))
         if self.presence is None:
             return equations_of(parts)
         return self.presence.put(equations_of(parts, on=self.presence.layout))

@@ -62,16 +62,16 @@ def findings_of(
     before: Presence | None = None,
     *,
     same: bool = True,
-    other: OtherVersion | None = None,
+    others: Sequence[OtherVersion] = (),
     whole: Sequence[PublishedTable] = (),
 ) -> Joint:
     """Return what joined tables give away, except where nothing relates them.
 
     ``presence`` is what tables of other variables say about who is there, and ``before`` what earlier ones say.
-    ``other`` is what another version of the figures says beside its unchanged tables, which are among the others, and
-    ``whole`` are all of its tables.
+    ``others`` are what other versions of the figures say beside their unchanged tables, which are among the others, and
+    ``whole`` are all tables of the only one.
     """
-    tables = JoinedTables([*earlier, *new], settings, len(earlier), presence, other)
+    tables = JoinedTables([*earlier, *new], settings, len(earlier), presence, others)
     work = GivenAway(tables)
     given = work.all()
     known: list[Known | None] = [None] * len(given)
@@ -81,7 +81,7 @@ def findings_of(
     if given and new and (earlier or presence is not None):
         itself = GivenAway(JoinedTables(new, settings)).known(given)
     alone = not earlier and presence is None
-    judged = set() if other is None else _judged_with(other, whole, given, settings)
+    judged = _judged_with(others[0], whole, given, settings) if whole else set()
     proofs = work.proofs(given[:PROOFS])
     findings, sums = [], []
     for k, (one, past, own) in enumerate(zip(given, known, itself, strict=True)):
@@ -108,7 +108,7 @@ def _judged_with(
 ) -> set[int]:
     """Return which sums of hidden figures another version tells by itself, no figure of them being corrected."""
     same = [k for k, one in enumerate(given) if one.joint and not np.isin(one.held, other.positions).any()]
-    if not same or not whole:
+    if not same:
         return set()
     known = GivenAway(JoinedTables(whole, settings)).known([given[k] for k in same])
     return {k for k, found in zip(same, known, strict=True) if found is not None and found[2]}

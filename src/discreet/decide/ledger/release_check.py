@@ -20,7 +20,7 @@ from discreet.decide.ledger.joined_tables import refuse_contradiction
 from discreet.decide.ledger.joint import Joint, joint_findings
 from discreet.decide.ledger.numbers_and_amounts import meet, mixed_findings
 from discreet.decide.ledger.populations import APART, WITHIN, apart, family, lineage, overlap
-from discreet.decide.ledger.revision import alike, same_values
+from discreet.decide.ledger.revision import alike, same_values, versions_findings
 from discreet.decide.ledger.screening import NewRelease, quiet
 from discreet.decide.ledger.settings import Settings
 from discreet.decide.ledger.times import around, with_time
@@ -156,6 +156,8 @@ class ReleaseCheck:
                     self._compare(other, fewest)
                 # What was compared when time ran out may lack something.
                 late += [other] if self.rules.clock.late else []
+        if not late:
+            self._several_versions()
         if late:
             more = f" and {many(len(late) - 1, 'other release')}" if len(late) > 1 else ""
             told = f"«{late[0].title}»{more} could not be put together or compared with it in time"
@@ -300,6 +302,17 @@ class ReleaseCheck:
         return e.id in self.revised or (
             e.id in self.old_ids and e.may_be_about(self.entry.population, self.entry.period)
         )
+
+    def _several_versions(self) -> None:
+        """Put all versions together that the release corrects, where true tables say what was corrected."""
+        old = [e for e in self.others if e.id in self.shelf.originals]
+        if len(old) < 2:
+            return
+        theirs = [self._spelled(sheets_of(self.shelf.read(e.id), e, self.names)) for e in old]
+        for every in self.groups:
+            before = [sheet for sheet in every if sheet.entry.same_variable(self.entry)]
+            pairs = [self.shelf.originals[e.id] for e in old]
+            self.joint |= versions_findings(self.mine, before, theirs, self.rules, pairs)
 
     def _compare(self, e: Entry, fewest: int) -> None:
         """Compare with a release about another time or population, or with other versions of the figures."""

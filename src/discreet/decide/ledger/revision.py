@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import pairwise, product
 from typing import NamedTuple
 
 import numpy as np
@@ -128,22 +128,76 @@ def corrected_findings(
     if open_ := _not_joined(laid, settings):
         return Joint(unjudged=(open_,))
     of_new = OtherVersion.of([*others, *now], first, originals)
-    found = findings_of(now, [*others, *of_new.unchanged], settings, other=of_new, whole=first)
+    found = findings_of(now, [*others, *of_new.unchanged], settings, others=(of_new,), whole=first)
     of_old = OtherVersion.of(first, [*others, *now], originals and originals.swapped)
-    before = findings_of(of_old.unchanged, first, settings, other=of_old, whole=now)
+    before = findings_of(of_old.unchanged, first, settings, others=(of_old,), whole=now)
     found = _added(found, before, f"its value in «{old[0].entry.title}»")
     return found | Joint(unjudged=tuple(of_unrelated(laid, new, [*old, *earlier])))
+
+
+def versions_findings(
+    new: Sequence[PublishedTable],
+    earlier: Sequence[PublishedTable],
+    old: Sequence[Sequence[PublishedTable]],
+    settings: Settings,
+    originals: Sequence[TruePair],
+) -> Joint:
+    """Return what older versions and a new one give away of each, and older ones do not without it.
+
+    ``originals`` are the true tables behind each older one, and behind the new one. The reader knows of each two
+    versions which of the finest cells one of them raised, and which it lowered.
+    """
+    about = new[0].entry
+    first = [sheet for sheets in old for sheet in sheets]
+    laid = lay([*_as_of(first, about.population, about.period), *earlier, *new])
+    if open_ := _not_joined(laid, settings):
+        return Joint(unjudged=(open_,))
+    if settings.clock.deadline is None:
+        settings = replace(settings, clock=Clock.within(TOGETHER))
+    ends = np.cumsum([0, *(len(sheets) for sheets in old)]).tolist()
+    versions = [laid[start:end] for start, end in pairwise([*ends, len(laid)])]
+    truth = [*(pair.other for pair in originals), originals[0].own]
+    found = Joint()
+    for k, main in enumerate(versions):
+        others = {
+            i: OtherVersion.of(main, theirs, TruePair(truth[i], truth[k]), laid)
+            for i, theirs in enumerate(versions)
+            if i != k
+        }
+        *past, now = (others[i].unchanged if i in others else main for i in range(len(versions)))
+        beside = len(now) - len(new) if main is versions[-1] else 0
+        before = [sheet for sheets in (*past, now[:beside]) for sheet in sheets]
+        told = findings_of(now[beside:], before, settings, others=tuple(others.values()))
+        found |= _because(told, f"all versions of «{main[0].entry.title}» together")
+    if len(old) == 1:
+        return found
+    *pairs, last = originals
+    there = versions_findings(old[-1], (), old[:-1], settings, [TruePair(pair.other, last.other) for pair in pairs])
+    known = {_of_version(f) for f in there.findings}
+    return replace(found, findings=tuple(f for f in found.findings if _of_version(f) not in known))
+
+
+def _of_version(found: LedgerFinding) -> tuple[str, float, float, str]:
+    """Return what is known of a figure, and of which version."""
+    return found.name, found.lower, found.upper, found.reason.rpartition("; ")[2]
+
+
+def _as_of(sheets: Sequence[PublishedTable], population: str, period: str) -> list[PublishedTable]:
+    """Return tables of older versions as tables about the same people and time as the new one."""
+    return [replace(s, entry=replace(s.entry, population=population, period=period)) for s in sheets]
 
 
 def _added(found: Joint, other: Joint, why: str) -> Joint:
     """Return findings with those of others that say something else, and why that is."""
     known = {(f.name, f.lower, f.upper) for f in found.findings}
-    more = [
-        replace(f, reason=f"{f.reason}; {why}", subtraction=f"{f.subtraction}; {why}")
-        for f in other.findings
-        if (f.name, f.lower, f.upper) not in known
-    ]
-    return found | replace(other, findings=tuple(more))
+    more = _because(other, why)
+    return found | replace(more, findings=tuple(f for f in more.findings if (f.name, f.lower, f.upper) not in known))
+
+
+def _because(found: Joint, why: str) -> Joint:
+    """Return findings with a reason more."""
+    told = (replace(f, reason=f"{f.reason}; {why}", subtraction=f"{f.subtraction}; {why}") for f in found.findings)
+    return replace(found, findings=tuple(told))
 
 
 def _not_joined(sheets: Sequence[PublishedTable], settings: Settings) -> str:

@@ -196,7 +196,7 @@ class Pattern:
     def sentence(self) -> str:
         """What is suppressed and at what cost, in words."""
         counts = self.counts
-        if not counts["primary"]:
+        if not counts["primary"] and not counts["secondary"]:
             return "No cell is sensitive; nothing is suppressed."
         best = (
             "no safe pattern costs less"
