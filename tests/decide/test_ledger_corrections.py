@@ -17,6 +17,7 @@ import pytest
 
 from discreet.core.errors import DataError, RequestError
 from discreet.decide.ledger import Ledger
+from discreet.decide.ledger.check_result import LedgerCheck
 from discreet.decide.ledger.corrections import OtherVersion, TruePair
 from discreet.decide.ledger.entry import Entry, PublishedTable
 from discreet.decide.ledger.joined_tables import JoinedTables, lay
@@ -414,7 +415,28 @@ def test_what_one_version_shows_in_finer_cells_is_known_of_the_other(coarse_firs
     assert ("area=c", 3, 3) in [(one.name, one.lower, one.upper) for one in found.new]
 
 
-def test_versions_without_true_tables_are_judged_together(tmp_path: Path) -> None:
+def test_three_versions_without_true_tables_are_judged_together(tmp_path: Path) -> None:
+    """Only c was corrected. a and b are 0 or 1 each, and the total is 3 or 4 in both later versions."""
+    counts = {"First": ([1, 0, 1], 3), "Second": ([1, 0, 4], 5), "Third": ([1, 0, 3], 3)}
+    made = {
+        title: conventional_rounding(Table.from_array(row, {"area": list("abc")}), base=base, margins=True)
+        for title, (row, base) in counts.items()
+    }
+
+    def found(*titles: str) -> LedgerCheck:
+        book = Ledger(tmp_path / f"{'-'.join(titles)}.sqlite")
+        *old, last = titles
+        for k, title in enumerate(old):
+            book.add(made[title], title=title, population="people", revises=old[k - 1 : k])
+        about: Any = {"population": "people", "revises": old[-1], "fewest": 1, "threshold": None}
+        return book.check(made[last], title=last, **about)
+
+    assert [found(*pair).verdict for pair in combinations(made, 2)] == ["safe"] * 3
+    assert found(*made).verdict == "unsafe"
+    assert {(one.name, one.lower) for one in found(*made).new} >= {("area=c", 1), ("area=c", 3), ("total", 2)}
+
+
+def test_versions_that_only_together_contradict_each_other_are_not_called_safe(tmp_path: Path) -> None:
     """Each two can be true as they are, but not all: what was corrected, the second one hides."""
     counts = {"First": [0, 4, 2], "Second": [2, 4, 2], "Third": [2, 4, 0]}
     truth = {title: Table.from_array(row, {"area": list("abc")}) for title, row in counts.items()}
