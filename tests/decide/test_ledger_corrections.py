@@ -432,8 +432,9 @@ def test_three_versions_without_true_tables_are_judged_together(tmp_path: Path) 
         return book.check(made[last], title=last, **about)
 
     assert [found(*pair).verdict for pair in combinations(made, 2)] == ["safe"] * 3
-    assert found(*made).verdict == "unsafe"
-    assert {(one.name, one.lower) for one in found(*made).new} >= {("area=b", 1), ("area=b", 3), ("total", 8)}
+    together = found(*made)
+    assert together.verdict == "unsafe"
+    assert {(one.name, one.lower) for one in together.new} >= {("area=b", 1), ("area=b", 3), ("total", 8)}
 
 
 def test_versions_that_only_together_contradict_each_other_are_not_called_safe(tmp_path: Path) -> None:
