@@ -9,7 +9,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from discreet.core.version import VERSION as __version__
+from discreet.core.version import VERSION
 
 if TYPE_CHECKING:
     from discreet import datasets as datasets
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from discreet.uniques.population_uniques import population_uniques as population_uniques
     from discreet.utility.loss import information_loss as information_loss
 
+__version__ = VERSION
 
 _HOMES = {
     "discreet": ("datasets", "models", "plots", "protect", "report", "rules", "studies", "uniques", "utility"),
