@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from redteam.case import Bench, Case
 from redteam.of_amounts import numbers_beside_amounts
 from redteam.of_chains import chained
-from redteam.of_corrections import corrected
+from redteam.of_corrections import corrected, corrected_twice
 from redteam.of_counts import assessed, audited, proposed, suppressed
 from redteam.of_files import written
 from redteam.of_means import beside_sums, means_of_sums
@@ -43,6 +43,7 @@ ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
     (run_again, 1),
     (run_again_amounts, 1),
     (corrected, 2),
+    (corrected_twice, 1),
     (numbers_beside_amounts, 2),
     (made_by_hand, 1),
     (added_up, 1),

@@ -17,7 +17,7 @@ from redteam.case import Bench, Case, judged_case, sure
 from redteam.enumeration import MOST_TABLES, Belief, TooManyError
 from redteam.judge import Failure, refuted
 from redteam.methods import Method
-from redteam.published import published
+from redteam.published import Published, published
 from redteam.readers import HOLDER
 from redteam.worlds import Cells, Counts
 
@@ -79,6 +79,71 @@ def corrected(bench: Bench) -> Iterator[Case]:
 
     told = (world.dimensions, counts, later, [(way.name, way.given) for way in ways], width)
     yield judged_case("corrected", HOLDER, "ledger", told, by_holder)
+
+
+def corrected_twice(bench: Bench) -> Iterator[Case]:
+    """A table is corrected twice, without true tables: what is printed alike is taken to be as it was."""
+    random, world = bench.random, originals.flat(bench.random, SHAPES[:5])
+    truth = [originals.counts_in(random, world, 4)]
+    for _ in range(2):
+        truth.append(_later(random, truth[-1]))
+    ways = [random.choice(WAYS) for _ in truth]
+    with tempfile.TemporaryDirectory() as folder, dc.Ledger(Path(folder) / "ledger.sqlite") as ledger:
+        try:
+            made = [
+                way.apply(world.build(table), bench.seed() if way.random else None)
+                for way, table in zip(ways, truth, strict=True)
+            ]
+            ledger.add(made[0], title="first", population="people")
+            ledger.add(made[1], title="second", population="people", revises="first")
+            checked = ledger.check(
+                made[2], title="third", population="people", revises="second", fewest=1, threshold=None
+            )
+        except dc.DiscreetError:
+            return
+    shown = [published(release, world, least=way.least) for release, way in zip(made, ways, strict=True)]
+
+    def by_holder() -> tuple[int, list[Failure]]:
+        if checked.verdict != "safe":
+            return 1, []
+        beliefs = [readers.outsider(known, world) for known in shown]
+        limits = [[limit for limit in readers.limits(known) if limit.low != limit.high] for known in shown]
+        every, past = (_taken_alike(beliefs[:end], shown[:end], len(world.leaves)) for end in (3, 2))
+        found = []
+        secret = ((k, limit.cells) for k, known in enumerate(limits) for limit in known)
+        for side, cells in dict.fromkeys(secret):
+            values = {sum_over(one[side], cells) for one in every}
+            before = [{sum_over(one[k], cells) for one in past} for k in range(2)]
+            if len(values) == 1 and values not in (before if side == 2 else [before[side]]):
+                found.append(refuted("verdict: safe", f"cells {cells} of version {side + 1}: {values}"))
+        return 1, found
+
+    told = (world.dimensions, truth, [(way.name, way.given) for way in ways])
+    yield judged_case("corrected twice", HOLDER, "ledger", told, by_holder)
+
+
+def _taken_alike(beliefs: Sequence[Belief], shown: Sequence[Published], size: int) -> list[tuple[Counts, ...]]:
+    """Return all originals of several versions in which cells that no two print differently are equal."""
+    if any(belief.open for belief in beliefs):
+        raise TooManyError
+    ends = [{one.cells: (one.low, one.high) for one in readers.limits(known)} for known in shown]
+    found: list[tuple[Counts, ...]] = [()]
+    for k, belief in enumerate(beliefs):
+        alike = [(i, c) for i in range(k) for c in range(size) if not _apart(ends[i].get((c,)), ends[k].get((c,)))]
+        tables: dict[tuple[int, ...], list[Counts]] = {}
+        for table in belief.tables(size):
+            tables.setdefault(tuple(table[c] for _, c in alike), []).append(table)
+        found = [(*one, table) for one in found for table in tables.get(tuple(one[i][c] for i, c in alike), ())]
+        if len(found) > MOST_TABLES:
+            raise TooManyError
+    return found
+
+
+def _apart(one: tuple[int, int | None] | None, other: tuple[int, int | None] | None) -> bool:
+    """Say whether no value lies in both ranges."""
+    if one is None or other is None:
+        return False
+    return any(high is not None and low > high for low, high in ((one[0], other[1]), (other[0], one[1])))
 
 
 def _later(random: Random, counts: Counts) -> Counts:

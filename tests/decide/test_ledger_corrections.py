@@ -17,6 +17,7 @@ import pytest
 
 from discreet.core.errors import DataError, RequestError
 from discreet.decide.ledger import Ledger
+from discreet.decide.ledger.check_result import LedgerCheck
 from discreet.decide.ledger.corrections import OtherVersion, TruePair
 from discreet.decide.ledger.entry import Entry, PublishedTable
 from discreet.decide.ledger.joined_tables import JoinedTables, lay
@@ -24,6 +25,7 @@ from discreet.decide.ledger.joint import findings_of
 from discreet.decide.ledger.settings import Settings
 from discreet.protect import conventional_rounding
 from discreet.table.figures import Figures
+from discreet.table.hierarchy import Hierarchy
 from discreet.table.kinds import Kind
 from discreet.table.release import Release
 from discreet.table.table import Table
@@ -385,3 +387,69 @@ def test_amounts_with_other_decimals_are_not_corrected_for_that(tmp_path: Path) 
     found = book.check(shown(now, "ab"), title="Final", revises="First", originals=both, fewest=1, **about)
     assert found.verdict == "unsafe"
     assert {one.name: one.lower for one in found.new}["activity=a"] == 0.3
+
+
+@pytest.mark.parametrize("coarse_first", [False, True])
+def test_what_one_version_shows_in_finer_cells_is_known_of_the_other(coarse_first: bool, tmp_path: Path) -> None:
+    """Hidden cells are at most 3, so a and b have 2 or more of 5; 2 are left once c is corrected, which was 3."""
+    tree = Hierarchy.from_parents({"north": "Total", "d": "Total", "a": "north", "b": "north", "c": "north"})
+
+    def release(shown: Mapping[str, int | None]) -> Release:
+        labels, mark = {"area": list(shown)}, Kind("suppressed", least=0, most=3)
+        return Release.of(Figures.from_array(list(shown.values()), labels, mark=mark, hierarchies={"area": (tree,)}))
+
+    def truth(c: int) -> Tabulation:
+        rows = [{"area": name} for name, count in {"a": 1, "b": 1, "c": c, "d": 7}.items() for _ in range(count)]
+        return tabulate(pd.DataFrame(rows), by=["area"], hierarchies={"area": tree})
+
+    fine = release({"a": None, "b": None, "c": None, "north": 5, "d": 7, "Total": 12})
+    coarse = release({"north": 2, "d": 7, "Total": 9})
+    versions = {"Fine": (fine, truth(3)), "Coarse": (coarse, truth(0))}
+    first, second = reversed(versions) if coarse_first else versions
+    book = Ledger(tmp_path / "ledger.sqlite")
+    book.add(versions[first][0], title=first, period="2024")
+    both = {title: table for title, (_, table) in versions.items()}
+    about: Any = {"title": second, "period": "2024", "revises": first, "fewest": 1, "threshold": None}
+    found = book.check(versions[second][0], **about, originals=both)
+    assert found.verdict == "unsafe"
+    assert ("area=c", 3, 3) in [(one.name, one.lower, one.upper) for one in found.new]
+
+
+def test_three_versions_without_true_tables_are_judged_together(tmp_path: Path) -> None:
+    """First c was corrected, then b: what is printed alike, in other bases, leaves one value of b in each version."""
+    counts = {"First": ([4, 1, 0], 4), "Second": ([4, 1, 3], 5), "Third": ([4, 3, 3], 2)}
+    made = {
+        title: conventional_rounding(Table.from_array(row, {"area": list("abc")}), base=base, margins=True)
+        for title, (row, base) in counts.items()
+    }
+
+    def found(*titles: str) -> LedgerCheck:
+        book = Ledger(tmp_path / f"{'-'.join(titles)}.sqlite")
+        *old, last = titles
+        for k, title in enumerate(old):
+            book.add(made[title], title=title, population="people", revises=old[k - 1 : k])
+        about: Any = {"population": "people", "revises": old[-1], "fewest": 1, "threshold": None}
+        return book.check(made[last], title=last, **about)
+
+    assert [found(*pair).verdict for pair in combinations(made, 2)] == ["safe"] * 3
+    together = found(*made)
+    assert together.verdict == "unsafe"
+    assert {(one.name, one.lower) for one in together.new} >= {("area=b", 1), ("area=b", 3), ("total", 8)}
+
+
+def test_versions_that_only_together_contradict_each_other_are_not_called_safe(tmp_path: Path) -> None:
+    """Each two can be true as they are, but not all: what was corrected, the second one hides."""
+    counts = {"First": [0, 4, 2], "Second": [2, 4, 2], "Third": [2, 4, 0]}
+    truth = {title: Table.from_array(row, {"area": list("abc")}) for title, row in counts.items()}
+    made = {title: conventional_rounding(table, base=3, margins=True) for title, table in truth.items()}
+    labels = {"area": [*"abc", "Total"]}
+    made["Second"] = Release.of(Figures.from_array([None] * 4, labels, mark=Kind("suppressed", least=0)))
+    book = Ledger(tmp_path / "ledger.sqlite")
+    book.add(made["First"], title="First", population="people")
+    book.add(made["Second"], title="Second", population="people", revises="First")
+    about: Any = {"title": "Third", "population": "people", "revises": "Second", "fewest": 1}
+    found = book.check(made["Third"], **about)
+    assert found.verdict == "incomplete"
+    assert "give the true tables of both" in found.sentence
+    # What it says can be done.
+    assert book.check(made["Third"], **about, originals=truth).verdict in ("safe", "unsafe")

@@ -173,6 +173,27 @@ def test_a_correction_is_judged_with_the_records_of_then(tmp_path: Path) -> None
         run_quarter(tmp_path, "q1", f'{said}records = "old.csv"\n', vintage="fourth")
 
 
+def test_a_third_version_is_judged_with_the_records_of_both_earlier_ones(tmp_path: Path) -> None:
+    firms: Firms = {i: (f"r{i % 3}", f"s{i % 2}", "b0", 30 + i) for i in range(60)}
+    publish_first(tmp_path, firms)
+    firms[5] = (*firms[5][:3], 99)
+    write(tmp_path, firms)
+    said = '[previous]\nfolder = "q1{}"\nrevision = true\nrecords = "{}.csv"\n'
+    assert publish_outcome(run_quarter(tmp_path, "q1", said.format("first", "old"), vintage="second"))
+    (tmp_path / "firms.csv").rename(tmp_path / "second.csv")
+    write(tmp_path, firms | {7: (*firms[7][:3], 77)})
+    said = said.format("second", "second")
+    first = "turnover · turnover · q1 · first"
+    asked = f'"{first}" = '
+    with pytest.raises(RequestError, match=rf"previous\.records: .*under \[previous\.older\]: {asked}FILE"):
+        run_quarter(tmp_path, "q1", said, vintage="third")
+    # What it says can be written into the plan.
+    found = run_quarter(tmp_path, "q1", f'{said}[previous.older]\n{asked}"old.csv"\n', vintage="third")
+    assert found.verdict in ("release", "protect"), found.clusters[0].sentence
+    with pytest.raises(RequestError, match=r"previous\.older.*: the ledger has no release 'first'"):
+        run_quarter(tmp_path, "q1", f'{said}[previous.older]\nfirst = "old.csv"\n', vintage="third")
+
+
 def test_a_correction_that_gives_figures_away_is_published_once_more_is_closed(tmp_path: Path) -> None:
     draw = np.random.default_rng(1)
     firms: Firms = {i: born(draw) for i in range(220)}

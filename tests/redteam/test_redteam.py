@@ -26,7 +26,7 @@ CASES = {
     ("linked", "released_before", "drawn_again", "sampled"): 24,
     ("written", "chained", "beside_counts", "with_statistics", "protected_with_statistics", "of_respondents"): 30,
     ("beside_sums", "means_of_sums"): 12,
-    ("made_by_hand", "added_up", "in_two_ways", "corrected"): 24,
+    ("made_by_hand", "added_up", "in_two_ways", "corrected", "corrected_twice"): 28,
     ("planned", "planned_amounts", "run_again", "run_again_amounts", "numbers_beside_amounts"): 10,
 }
 """How many cases of which attacks. The long tests make twenty times as many, and ``make redteam`` 20,000."""

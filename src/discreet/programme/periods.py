@@ -262,7 +262,8 @@ class Steady:
         note = (
             "Also safe against a reader who knows what was printed last time and that it changed by at most "
             f"{growth:g}%, as far as that alone leaves cells open. Of a figure that was hidden or changed then, that "
-            "reader knows between which values it was, one by one."
+            "reader knows between which values it was, one by one. What follows from all sums of last time together "
+            "with the growth of each figure was not judged."
         )
         if beyond:
             note += f" {many(beyond, 'figure')} changed by more, which that reader does not expect."

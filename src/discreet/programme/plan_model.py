@@ -158,7 +158,8 @@ class PreviousPart(PlanPart):
     hidden stays hidden even where it need not be. Readers are taken to
     know that no figure changed by more than ``growth`` per cent since. ``revision`` says that the earlier figures are
     of the same values: what was open is known, and protects nothing. ``records`` are the files of records as they were
-    then: they say what was corrected, and readers are taken to know that.
+    then: they say what was corrected, and readers are taken to know that. ``older`` are those behind versions that were
+    corrected before, by their titles in the ledger.
     """
 
     folder: str
@@ -167,6 +168,12 @@ class PreviousPart(PlanPart):
     growth: Annotated[float, Field(gt=0)] | None = None
     revision: bool = False
     records: Name | Names = ()
+    older: Mapping[str, Name | Names] = Field(default_factory=dict)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The records of all earlier versions."""
+        return tuple(file for names in (self.records, *self.older.values()) for file in as_list(names))
 
 
 class FrozenPart(PlanPart):
@@ -262,7 +269,7 @@ class Programme(PlanPart):
         named += [file for said in self.dimensions.values() for file in (*said.files, said.labels)]
         named += [self.policy if self.policy.endswith(".toml") else None, self.ledger]
         if self.previous is not None:
-            named += [f"{self.previous.folder}/{RECORD}", *as_list(self.previous.records)]
+            named += [f"{self.previous.folder}/{RECORD}", *self.previous.files]
         found: list[Path] = []
         for at in (self.place(name) for name in named if name):
             here = [at] if at.is_file() else at.glob("*") if at.is_dir() else at.parent.glob(at.name)

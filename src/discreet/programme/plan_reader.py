@@ -95,7 +95,7 @@ def missing(plan: Programme) -> list[Fault]:
         if table.file is not None and not plan.place(table.file).exists():
             found.append((("tables", str(number), "file"), _absent(plan.place(table.file))))
     read = [] if plan.records is None else [("records", "files", file) for file in as_list(plan.records.files)]
-    read += [] if plan.previous is None else [("previous", "records", file) for file in as_list(plan.previous.records)]
+    read += [] if plan.previous is None else [("previous", "records", file) for file in plan.previous.files]
     for part, key, file in read:
         at = plan.place(file)
         if not at.exists() and not any(at.parent.glob(at.name)):
@@ -123,6 +123,9 @@ def missing(plan: Programme) -> list[Fault]:
         found.append((("ledger",), f"{at} is not a folder; make it first, or name another ledger"))
     if plan.previous is not None and not plan.place(plan.previous.folder).is_dir():
         found.append((("previous", "folder"), _absent(plan.place(plan.previous.folder))))
+    if plan.previous is not None and plan.previous.older and not plan.previous.records:
+        told = "these are records of older versions; add those of the version that this one corrects (records), too"
+        found.append((("previous", "older"), told))
     if plan.previous is not None and plan.previous.records:
         if not plan.previous.revision or plan.revises:
             told = "these say what a revision corrects; add revision = true here, and take revises out of the plan"

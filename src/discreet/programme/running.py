@@ -7,6 +7,7 @@ there, and a later run redoes only what changed; both end in the same bytes.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -35,6 +36,7 @@ from discreet.core.parallel import run as run_parallel
 from discreet.core.progress import Progress, tell
 from discreet.core.random import drawn_seed, release_seed
 from discreet.decide.ledger import Ledger
+from discreet.decide.ledger.entry import Entry
 from discreet.decide.ledger.joined_tables import ContradictingReleases
 from discreet.decide.ledger.joint import SUMS
 from discreet.decide.ledger.ledger import Announced
@@ -201,22 +203,57 @@ def _read(file: Path, task: Task) -> ClusterOutcome | None:
 
 
 @dataclass(frozen=True)
+class _Versions:
+    """The cells of a cluster as they are now, as they were in the version that it corrects, and in older ones."""
+
+    now: list[Original]
+    then: list[Original]
+    older: Mapping[str, list[Original]]
+
+    def of(self, plan: Programme, title: str, corrected: str, entries: Sequence[Entry]) -> dict[str, list[Original]]:
+        """Return the cells behind a release and behind all that it corrects, by title."""
+        known, by_id = {**self.older, corrected: self.then}, {e.id: e for e in entries}
+        if strange := [one for one in self.older if one not in {e.title for e in entries}]:
+            told = f"the ledger has no release {strange[0]!r}; write a title as it lists it (discreet ledger list)"
+            raise RequestError(plan.told([(("previous", "older"), told)]))
+        ahead, found = [e for e in entries if e.title == corrected], {title: self.now}
+        for e in ahead:
+            if e.title not in known:
+                told = (
+                    f"«{corrected}» corrected «{e.title}», and readers may hold that, too; name the records as they "
+                    f"were then, under [previous.older]: {json.dumps(e.title, ensure_ascii=False)} = FILE"
+                )
+                raise RequestError(plan.told([(("previous", "records"), told)]))
+            found[e.title] = known[e.title]
+            ahead += [by_id[one] for one in e.revises if by_id[one] not in ahead]
+        return found
+
+
+@dataclass(frozen=True)
 class _Beside:
     """What clusters are checked with, by name: the cells that a revision corrects, and maps of their territories."""
 
-    pairs: Mapping[str, tuple[list[Original], list[Original]]]
+    versions: Mapping[str, _Versions]
     maps: Mapping[str, Sequence[Release]]
 
 
-def _compared(
-    plan: Programme, policy: Policy, cells: Sequence[ClusterCells], how: RunOptions
-) -> dict[str, tuple[list[Original], list[Original]]]:
+def _compared(plan: Programme, policy: Policy, cells: Sequence[ClusterCells], how: RunOptions) -> dict[str, _Versions]:
     """Return the cells of every cluster that a revision corrects, as they were and as they are now."""
     if plan.previous is None or not plan.previous.records or plan.records is None:
         return {}
-    then = plan.model_copy(update={"records": plan.records.model_copy(update={"files": plan.previous.records})})
-    before = {one.cluster.name: one for one in RecordsOfPlan.of(then).clusters(policy.top, how.progress)}
-    return {one.cluster.name: (before[one.cluster.name].truth, one.truth) for one in cells}
+    records = plan.records
+
+    def were(files: str | tuple[str, ...]) -> dict[str, list[Original]]:
+        then = plan.model_copy(update={"records": records.model_copy(update={"files": files})})
+        return {one.cluster.name: one.truth for one in RecordsOfPlan.of(then).clusters(policy.top, how.progress)}
+
+    before = were(plan.previous.records)
+    older = {title: were(files) for title, files in plan.previous.older.items()}
+    return {
+        name: _Versions(one.truth, before[name], {title: found[name] for title, found in older.items()})
+        for one in cells
+        for name in [one.cluster.name]
+    }
 
 
 def _beside_the_ledger(
@@ -275,9 +312,10 @@ def _checked(
     names = {*plan.dimensions, *(name for release in releases for part in release.parts() for name in part.names)}
     # Columns of the same records are not the same, whatever their categories; those of different files may be.
     apart = [] if plan.records is None else list(combinations(sorted(names), 2))
-    # The release that this one corrects, and this one, with what they were made from.
-    titles, pair = (*about["revises"], about["title"]), beside.pairs.get(one.name)
-    originals = dict(zip(titles, pair, strict=True)) if pair is not None and len(titles) == 2 else None
+    compared = beside.versions.get(one.name)
+    originals = None
+    if compared is not None and len(about["revises"]) == 1:
+        originals = compared.of(plan, about["title"], about["revises"][0], ledger.entries())
     tags = _tags(about)
     maps = [Announced(shown, shown.parts()[0].name, tags) for shown in beside.maps.get(one.name, ())]
     try:
@@ -340,20 +378,24 @@ class Described(TypedDict):
 def entry_of(plan: Programme, one: ClusterOutcome) -> Described:
     """Return the description of a cluster for a ledger."""
     period = one.period or plan.period
-    title = " · ".join(filter(None, (plan.title, one.name, "" if one.period else plan.period, plan.vintage)))
     weight = None if one.variable else plan.weights.get(one.name)
     revises = list(plan.revises)
     if plan.previous is not None and plan.previous.revision and not revises:
         earlier = plan_in(plan.place(plan.previous.folder))
-        revises = [str(entry_of(earlier, one)["title"])]
+        revises = [_title(earlier, one)]
     return {
-        "title": title,
+        "title": _title(plan, one),
         "population": plan.population,
         "period": period,
         # What weights represent are not numbers of respondents.
         "variable": f"count weighted by {weight}" if weight else one.variable,
         "revises": revises,
     }
+
+
+def _title(plan: Programme, one: ClusterOutcome) -> str:
+    """Return the title of a cluster in a ledger."""
+    return " · ".join(filter(None, (plan.title, one.name, "" if one.period else plan.period, plan.vintage)))
 
 
 def refuse_without_ledger(plan: Programme) -> None:

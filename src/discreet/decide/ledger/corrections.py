@@ -7,7 +7,7 @@ corrected cell in it says the same of both versions. With corrected cells in it,
 
 with the same rest, and a corrected cell is above what it was, or below. Put behind the equations of one version, this
 is all that the other one says. Which of the two it is, a reader is taken to know: somebody who knows only that a cell
-was corrected, or not even that, knows less. Without true tables, a reader is taken to know the cells that both versions
+was corrected, or not even that, knows less. Without true tables, a reader is taken to know the cells that two versions
 print differently, and to take all others to be as they were.
 """
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -80,7 +80,7 @@ class OtherVersion:
     sums: tuple[tuple[int, tuple[int, ...]], ...]
     raised: tuple[tuple[int, bool], ...]
     least: int
-    truth: FloatArray
+    said: Said
 
     @classmethod
     def of(
@@ -97,26 +97,32 @@ class OtherVersion:
         one, other = ([sheet.figures for sheet in side] for side in (main, theirs))
         parts = tuple(sheet.figures for sheet in every) or (*one, *other)
         layout, decimals = lay_out(parts, (), None), max(part.decimals for part in parts)
-        differ = _Seen.of(layout, one, other) if pair is None else _Difference.of(layout, decimals, pair)
-        changes = [_ChangedTable.of(layout, sheet.figures, differ, sheet.entry.title) for sheet in theirs]
+        if pair is None:
+            differ = _Difference.seen(layout, decimals, other, one)
+        else:
+            differ = _Difference.of(layout, decimals, pair)
+        # What one version shows in finer cells says more of the other's.
+        changes = [_ChangedTable.of(layout, sheet.figures, differ, sheet.entry.title) for sheet in (*theirs, *main)]
         at = np.unique(np.array([place for one in changes for place in one.held], np.int64))
         # Values are never negative, unless marks say that they may be.
         signed = any((kind.said[0] or 0) < 0 for part in parts for kind in part.kinds)
         lower, upper = np.full(at.size, -UNBOUNDED if signed else 0), np.full(at.size, UNBOUNDED)
         unchanged, sums = [], list[tuple[int, tuple[int, ...]]]()
-        for sheet, change in zip(theirs, changes, strict=True):
+        for change in changes:
+            mine = np.array(sorted(change.held), np.int64)
+            sums += [(place, cells) for place, cells in change.held.items() if cells != (place,)]
+            sums += [(int(i), ()) for i in np.setdiff1d(at[change.covers(at)], mine)]
+        for sheet in theirs:
             scale = 10 ** (decimals - sheet.figures.decimals)
             low, high = (scaled(ends, scale) for ends in sheet.figures.ranges())
-            mine = np.array(sorted(change.held), np.int64)
-            inside = np.isin(change.rows, mine)
-            place = np.searchsorted(at, change.rows[inside])
+            rows = places(layout.space, layout.positions, sheet.figures)
+            inside = np.isin(rows, at)
+            place = np.searchsorted(at, rows[inside])
             np.maximum.at(lower, place, low[inside])
             np.minimum.at(upper, place, high[inside])
             unchanged.append(replace(sheet, figures=_taken(sheet.figures, ~inside)))
-            sums += [(place, cells) for place, cells in change.held.items() if cells != (place,)]
-            sums += [(int(i), ()) for i in np.setdiff1d(at[change.covers(at)], mine)]
         raised = differ.raised(list(dict.fromkeys(cell for one in changes for cell in one.cells)))
-        found = (tuple(unchanged), at, lower, upper, tuple(sums), raised, differ.least, differ.truth)
+        found = (tuple(unchanged), at, lower, upper, tuple(dict.fromkeys(sums)), raised, differ.least, differ.said[0])
         return cls(theirs[0].entry.title, layout, *found)
 
     def put(self, stated: Equations) -> Equations:
@@ -157,12 +163,15 @@ def put_together(others: Sequence[OtherVersion], stated: Equations) -> Equations
         found = other.put(found)
     first, rows, least, names = found.lower.size, list[tuple[int, ...]](), list[int](), list[str]()
     for (one, mine), (other, theirs) in combinations(zip(others, there, strict=True), 2):
-        for cell in sorted({cell for cell, _ in one.raised} & {cell for cell, _ in other.raised}):
+        cells = ([cell for cell, _ in version.raised] for version in (one, other))
+        both = np.array(sorted(set.intersection(*map(set, cells))), np.int64)
+        above, below = one.said.above(other.said, both), other.said.above(one.said, both)
+        for cell, up, down in zip(both.tolist(), above.tolist(), below.tolist(), strict=True):
             ends = (mine[cell], theirs[cell])
-            if not _differ(one.truth[cell], other.truth[cell]):
+            if not up and not down:
                 rows.append(ends)
                 continue
-            rows.append((*(ends if one.truth[cell] > other.truth[cell] else ends[::-1]), first + len(least)))
+            rows.append((*(ends if up else ends[::-1]), first + len(least)))
             least.append(min(one.least, other.least))
             names.append(f"the correction of {stated.describe(cell)} from «{one.title}» to «{other.title}»")
     return _extended(found, rows, np.array(least, np.int64), np.full(len(least), UNBOUNDED), names)
@@ -189,25 +198,34 @@ def _extended(
     )
 
 
-def _differ(one: FloatArray, other: FloatArray) -> BoolArray:
-    """Say which values differ by more than their last digits in a computer."""
-    found: BoolArray = np.abs(one - other) > NEAR * np.maximum(np.abs(one), 1.0)
-    return found
+class Said(NamedTuple):
+    """Between which values a version is known to be at every position: by its true tables, or by what it prints."""
+
+    low: FloatArray
+    high: FloatArray
+
+    def above(self, other: Said, at: IntArray) -> BoolArray:
+        """Say where this version is above another one."""
+        found: BoolArray = self.low[at] > other.high[at]
+        return found
 
 
 @dataclass(frozen=True, eq=False)
 class _Difference:
-    """The values of every position by the originals of the other version and of one, NaN where they do not say.
+    """What the other version is known to be, and one's own. Corrected cells differ at least by so many units.
 
-    Those of a corrected cell differ at least by so many units: integers by 1.
+    ``values`` are those of every position by the originals of both, NaN where these do not say, if there are any.
     """
 
-    values: tuple[FloatArray, FloatArray]
-    least: int
+    said: tuple[Said, Said]
+    values: tuple[FloatArray, ...] = ()
+    least: int = 1
 
     @classmethod
     def of(cls, layout: Layout, decimals: int, pair: TruePair) -> _Difference:
+        """Return what the originals say; integers differ by 1."""
         values: list[FloatArray] = []
+        said = list[Said]()
         least = 1
         for originals in (pair.other, pair.own):
             at, told, whole = true_values(originals, layout.space, layout.positions, decimals)
@@ -215,63 +233,38 @@ class _Difference:
             value[at] = told
             values.append(value)
             least &= whole
-        return cls((values[0], values[1]), least)
+            # Values that differ by no more than their last digits in a computer are equal.
+            listed: FloatArray = np.nan_to_num(value)
+            near = NEAR / 2 * np.maximum(np.abs(listed), 1.0)
+            said.append(Said(listed - near, listed + near))
+        return cls((said[0], said[1]), tuple(values), least)
+
+    @classmethod
+    def seen(cls, layout: Layout, decimals: int, others: Sequence[Figures], mine: Sequence[Figures]) -> _Difference:
+        """Return what two versions print."""
+        said = []
+        for parts in (others, mine):
+            stated = equations_of(parts, on=layout)
+            unit = np.float64(10 ** (decimals - stated.decimals))
+            said.append(Said(stated.lower * unit, stated.upper * unit))
+        return cls((said[0], said[1]))
 
     def among(self, cells: IntArray, whole: int, name: str) -> BoolArray:
         """Say which cells of a table differ. What an original does not list is 0, if the others add up to its total."""
-        found = []
         for values in self.values:
-            mine = np.nan_to_num(values[cells])
-            if not abs(mine.sum() - values[whole]) <= NEAR * max(abs(values[whole]), 1.0):
+            total = np.nan_to_num(values[cells]).sum()
+            if not abs(total - values[whole]) <= NEAR * max(abs(values[whole]), 1.0):
                 raise DataError(
                     f"the originals do not say what all cells of {name} are in both versions; give originals with the "
                     "dimensions and categories of the releases"
                 )
-            found.append(mine)
-        return _differ(found[0], found[1])
-
-    @property
-    def truth(self) -> FloatArray:
-        """The true values of the other version."""
-        return np.nan_to_num(self.values[0])
+        other, own = self.said
+        return other.above(own, cells) | own.above(other, cells)
 
     def raised(self, cells: Sequence[int]) -> tuple[tuple[int, bool], ...]:
         """Say which corrected cells the other version raised, and which it lowered."""
-        other, own = (np.nan_to_num(values) for values in self.values)
-        return tuple((cell, bool(other[cell] > own[cell])) for cell in cells)
-
-
-@dataclass(frozen=True, eq=False)
-class _Seen:
-    """The positions that two versions print differently: in which direction, the figures themselves say."""
-
-    differs: BoolArray
-    least: int = 1
-
-    @classmethod
-    def of(cls, layout: Layout, mine: Sequence[Figures], others: Sequence[Figures]) -> _Seen:
-        ranges = []
-        for parts in (mine, others):
-            stated = equations_of(parts, on=layout)
-            ranges.append((stated.lower, stated.upper, 10**stated.decimals))
-        (low, high, unit), (least, most, by) = ranges
-        return cls((low.astype(np.float64) * by > most * float(unit)) | (least.astype(np.float64) * unit > high * by))
-
-    def among(self, cells: IntArray, whole: int, name: str) -> BoolArray:
-        """Say which cells differ."""
-        del whole, name
-        found: BoolArray = self.differs[cells]
-        return found
-
-    @property
-    def truth(self) -> FloatArray:
-        """No true value is known."""
-        return np.full(self.differs.size, np.nan)
-
-    def raised(self, cells: Sequence[int]) -> tuple[tuple[int, bool], ...]:
-        """Say nothing beside the figures."""
-        del cells
-        return ()
+        other, own = self.said
+        return tuple(zip(cells, other.above(own, np.array(cells, np.int64)).tolist(), strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,7 +278,7 @@ class _ChangedTable:
     axes: dict[str, _Made]
 
     @classmethod
-    def of(cls, layout: Layout, part: Figures, differ: _Difference | _Seen, title: str) -> _ChangedTable:
+    def of(cls, layout: Layout, part: Figures, differ: _Difference, title: str) -> _ChangedTable:
         space = layout.space
         axes = {axis.name: _Made.of(axis, part) for axis in space.axes if axis.name in part.names}
         finest = space.cross({name: made.finest for name, made in axes.items()})

@@ -20,7 +20,7 @@ from discreet.decide.ledger.joined_tables import refuse_contradiction
 from discreet.decide.ledger.joint import Joint, joint_findings
 from discreet.decide.ledger.numbers_and_amounts import meet, mixed_findings
 from discreet.decide.ledger.populations import APART, WITHIN, apart, family, lineage, overlap
-from discreet.decide.ledger.revision import alike, same_values, versions_findings
+from discreet.decide.ledger.revision import REVISED, alike, same_values, versions_findings
 from discreet.decide.ledger.screening import NewRelease, quiet
 from discreet.decide.ledger.settings import Settings
 from discreet.decide.ledger.times import around, with_time
@@ -304,15 +304,17 @@ class ReleaseCheck:
         )
 
     def _several_versions(self) -> None:
-        """Put all versions together that the release corrects, where true tables say what was corrected."""
-        old = [e for e in self.others if e.id in self.shelf.originals]
-        if len(old) < 2:
-            return
-        theirs = [self._spelled(sheets_of(self.shelf.read(e.id), e, self.names)) for e in old]
-        for every in self.groups:
-            before = [sheet for sheet in every if sheet.entry.same_variable(self.entry)]
-            pairs = [self.shelf.originals[e.id] for e in old]
-            self.joint |= versions_findings(self.mine, before, theirs, self.rules, pairs)
+        """Put all versions together: those that have true tables by these, and otherwise all by what they print."""
+        stated = [e for e in self.others if self._stated(e)]
+        true = [e for e in stated if e.id in self.shelf.originals]
+        for old in [true, stated] if len(true) < len(stated) else [true]:
+            if len(old) < 2:
+                continue
+            theirs = [self._spelled(sheets_of(self.shelf.read(e.id), e, self.names)) for e in old]
+            pairs = [self.shelf.originals[e.id] for e in old] if old is true else []
+            for every in self.groups:
+                before = [sheet for sheet in every if sheet.entry.same_variable(self.entry)]
+                self.joint |= versions_findings(self.mine, before, theirs, self.rules, pairs)
 
     def _compare(self, e: Entry, fewest: int) -> None:
         """Compare with a release about another time or population, or with other versions of the figures."""
@@ -322,7 +324,7 @@ class ReleaseCheck:
         repeated = False
         for every in self.groups:
             before = [sheet for sheet in every if sheet.entry.same_variable(entry)]
-            why = "a later release revises the other" if stated else alike([*before, *self.mine], theirs)
+            why = REVISED if stated else alike([*before, *self.mine], theirs)
             if why:
                 repeated = True
                 self.joint |= same_values(

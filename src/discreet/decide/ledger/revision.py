@@ -26,7 +26,7 @@ from discreet.core.errors import DataError, InfeasibleError
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.core.text import listed
 from discreet.decide.ledger.check_result import LedgerFinding, between
-from discreet.decide.ledger.corrections import OtherVersion, TruePair
+from discreet.decide.ledger.corrections import Originals, OtherVersion, TruePair
 from discreet.decide.ledger.entry import PublishedTable
 from discreet.decide.ledger.joined_tables import JoinedTables, faults_of, lay
 from discreet.decide.ledger.joint import Joint, findings_of, joint_findings, of_unrelated
@@ -42,6 +42,7 @@ from discreet.table.taken_apart import totals_of
 TOGETHER = 60.0
 """Seconds for bounding two versions together by default: 80 × 80 cells take 15, and larger tables are worth waiting for
 only if somebody says so."""
+REVISED = "a later release revises the other"
 SEVERAL = 2
 """So many figures that only follow from both must be equal: a total of everybody may be equal by chance."""
 
@@ -142,39 +143,54 @@ def versions_findings(
     settings: Settings,
     originals: Sequence[TruePair],
 ) -> Joint:
-    """Return what older versions and a new one give away of each, and older ones do not without it.
+    """Return what older versions and a new one give away of each, and nobody knows without the new one.
 
-    ``originals`` are the true tables behind each older one, and behind the new one. The reader knows of each two
-    versions which of the finest cells one of them raised, and which it lowered.
+    ``originals`` are the true tables behind each older one, and behind the new one, if there are any. The reader knows
+    of each two versions which of the finest cells one of them raised, and which it lowered: without originals, those
+    that the two print differently.
     """
-    about = new[0].entry
-    first = [sheet for sheets in old for sheet in sheets]
-    laid = lay([*_as_of(first, about.population, about.period), *earlier, *new])
-    if open_ := _not_joined(laid, settings):
-        return Joint(unjudged=(open_,))
+    truth = [*(pair.other for pair in originals), *(pair.own for pair in originals[:1])]
     if settings.clock.deadline is None:
         settings = replace(settings, clock=Clock.within(TOGETHER))
-    ends = np.cumsum([0, *(len(sheets) for sheets in old)]).tolist()
-    versions = [laid[start:end] for start, end in pairwise([*ends, len(laid)])]
-    truth = [*(pair.other for pair in originals), originals[0].own]
+    try:
+        found = _of_versions([*old, [*earlier, *new]], len(new), settings, truth)
+        # What older versions tell, and what they tell with other releases as new as this one.
+        there = [_of_versions(old, len(old[-1]), settings, truth[:-1])]
+        there += [_of_versions([*old, earlier], len(earlier), settings, truth)] if earlier else []
+    except (DataError, InfeasibleError):
+        if originals:
+            raise
+        # Figures that some version hides were corrected too.
+        return Joint(unjudged=(_of_nobody([sheet for sheets in (*old, earlier, new) for sheet in sheets], REVISED),))
+    known = {_of_version(f) for joint in there for f in joint.findings}
+    return replace(found, findings=tuple(f for f in found.findings if _of_version(f) not in known))
+
+
+def _of_versions(
+    given: Sequence[Sequence[PublishedTable]], new: int, settings: Settings, truth: Sequence[Originals]
+) -> Joint:
+    """Return what versions give away together, of each of them; so many of the last tables are new."""
+    if len(given) == 1:
+        return Joint()
+    about = given[-1][-1].entry
+    laid = lay(_as_of([sheet for sheets in given for sheet in sheets], about.population, about.period))
+    if open_ := _not_joined(laid, settings):
+        return Joint(unjudged=(open_,))
+    ends = np.cumsum([0, *(len(sheets) for sheets in given)]).tolist()
+    versions = [laid[start:end] for start, end in pairwise(ends)]
     found = Joint()
     for k, main in enumerate(versions):
         others = {
-            i: OtherVersion.of(main, theirs, TruePair(truth[i], truth[k]), laid)
+            i: OtherVersion.of(main, theirs, TruePair(truth[i], truth[k]) if truth else None, laid)
             for i, theirs in enumerate(versions)
             if i != k
         }
         *past, now = (others[i].unchanged if i in others else main for i in range(len(versions)))
-        beside = len(now) - len(new) if main is versions[-1] else 0
+        beside = len(now) - new if main is versions[-1] else 0
         before = [sheet for sheets in (*past, now[:beside]) for sheet in sheets]
         told = findings_of(now[beside:], before, settings, others=tuple(others.values()))
         found |= _because(told, f"all versions of «{main[0].entry.title}» together")
-    if len(old) == 1:
-        return found
-    *pairs, last = originals
-    there = versions_findings(old[-1], (), old[:-1], settings, [TruePair(pair.other, last.other) for pair in pairs])
-    known = {_of_version(f) for f in there.findings}
-    return replace(found, findings=tuple(f for f in found.findings if _of_version(f) not in known))
+    return found
 
 
 def _of_version(found: LedgerFinding) -> tuple[str, float, float, str]:
