@@ -45,10 +45,10 @@ FRONT_DOOR = [
     *("InfeasibleError", "Kind", "Ledger", "LimitError", "Limits", "Policy", "Presentation", "Release"),
     *("RequestError", "Table"),
     *("Tabulation", "assess", "audit", "compare", "count_records", "datasets", "estimate", "expected_risk"),
-    "geography",
+    *("explain_plan", "geography"),
     *("information_loss", "models", "plots", "population_uniques", "protect", "read_contributions", "read_hierarchy"),
-    *("read_records", "read_release", "read_table", "read_tabulation", "replay", "report", "risk", "rules"),
-    "sensitivity",
+    *("read_plan", "read_records", "read_release", "read_table", "read_tabulation", "replay", "report", "risk"),
+    *("rules", "run_plan", "sensitivity"),
     *("studies", "suppress", "tabulate", "uniques", "utility"),
 ]
 

@@ -9,6 +9,8 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from discreet.core.version import VERSION
+
 if TYPE_CHECKING:
     from discreet import datasets as datasets
     from discreet import models as models
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
     from discreet.evaluate.expected import expected_risk as expected_risk
     from discreet.measures.estimate import estimate as estimate
     from discreet.measures.risk import risk as risk
+    from discreet.programme.plans import explain_plan as explain_plan
+    from discreet.programme.plans import read_plan as read_plan
+    from discreet.programme.plans import run_plan as run_plan
     from discreet.reading.published import read_release as read_release
     from discreet.rules.sensitivity import sensitivity as sensitivity
     from discreet.table import Dimension as Dimension
@@ -58,7 +63,7 @@ if TYPE_CHECKING:
     from discreet.uniques.population_uniques import population_uniques as population_uniques
     from discreet.utility.loss import information_loss as information_loss
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 _HOMES = {
     "discreet": ("datasets", "models", "plots", "protect", "report", "rules", "studies", "uniques", "utility"),
@@ -75,6 +80,7 @@ _HOMES = {
     "discreet.evaluate.expected": ("expected_risk",),
     "discreet.measures.estimate": ("estimate",),
     "discreet.measures.risk": ("risk",),
+    "discreet.programme.plans": ("explain_plan", "read_plan", "run_plan"),
     "discreet.rules.sensitivity": ("sensitivity",),
     "discreet.table": ("Dimension", "Release", "Table"),
     "discreet.table.attacker": ("Attacker",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -13,9 +13,6 @@ from discreet.cli.compose import argument, command, group, option
 from discreet.cli.deadline import ending_within, in_time, left_of
 from discreet.cli.options import in_output
 from discreet.core.errors import RequestError
-
-if TYPE_CHECKING:
-    from discreet.programme.plan_model import Programme
 
 plan = group(
     "plan",
@@ -88,13 +85,13 @@ def check(
         discreet plan check tables  # a folder of finished tables
         discreet plan check --example religion  # the plan that is drafted from a bundled table
     """
-    from discreet.programme.explanation import explain_plan
+    from discreet.programme.plans import explain_plan
 
     bundled.one_of(file, example, "a plan")
     show.check_output(output, file, endings=(".json", ".txt"))
     with bundled.plan_file(example) if example else nullcontext(file) as named:
         assert named is not None
-        found = explain_plan(_opened(named))
+        found = explain_plan(named)
 
     def face(console: show.Console) -> None:
         header, rows, sentence, left = found.face(0)
@@ -151,6 +148,7 @@ def run(
         discreet plan run plan.toml --publish  # and enter the releases into the ledger
         discreet plan run --example religion -o out  # the plan that is drafted from a bundled table
     """
+    from discreet.programme.plans import read_plan
     from discreet.programme.running import RunOptions, publish_outcome, refuse_without_ledger, run_plan
 
     bundled.one_of(file, example, "a plan")
@@ -158,7 +156,7 @@ def run(
         raise RequestError("a bundled table has no folder of its own; name one (--output)")
     with bundled.plan_file(example) if example else nullcontext(file) as named, show.ProgressBar() as bar:
         assert named is not None
-        read = _opened(named, previous)
+        read = read_plan(named, previous)
         if publish:
             refuse_without_ledger(read)
         limit = read.time_limit if time_limit is None else time_limit
@@ -188,19 +186,6 @@ def run(
     show.deliver("plan", found, json, None, face)
     if found.verdict == "withhold":
         raise typer.Exit(1)
-
-
-def _opened(file: Path, previous: Path | None = None) -> Programme:
-    """Read a plan, or draft that of a folder; a last run that is named here comes before that of the plan."""
-    from discreet.programme.drafting import draft_as_read
-    from discreet.programme.plan_model import PreviousPart
-    from discreet.programme.plan_reader import plan_of, read_plan
-
-    found = plan_of(draft_as_read(file), str(file), file.resolve()) if file.is_dir() else read_plan(file)
-    if previous is None:
-        return found
-    before = found.previous or PreviousPart(folder=str(previous.resolve()))
-    return found.model_copy(update={"previous": before.model_copy(update={"folder": str(previous.resolve())})})
 
 
 plan.command("new")(new)

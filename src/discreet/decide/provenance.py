@@ -15,6 +15,7 @@ from discreet.core.errors import DataError, RequestError, with_arguments
 from discreet.core.files import write_text
 from discreet.core.json_types import Json, JsonObject
 from discreet.core.text import Readable
+from discreet.core.version import VERSION
 from discreet.decide.json_data import plain
 from discreet.decide.policy import Policy
 from discreet.decide.subject import Subject
@@ -41,9 +42,7 @@ def canonical(data: object) -> str:
 @cache
 def versions() -> Mapping[str, str]:
     """Return the versions in use: discreet, Python, and the packages that results can depend on."""
-    from discreet import __version__
-
-    found = {"discreet": __version__, "python": platform.python_version(), "machine": platform.machine()}
+    found = {"discreet": VERSION, "python": platform.python_version(), "machine": platform.machine()}
     for name in PACKAGES:
         try:
             found[name] = version(name)

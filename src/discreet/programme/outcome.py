@@ -40,7 +40,9 @@ def refuse_overwriting(plan: Programme, folder: Path, names: Iterable[str]) -> N
     for there in (folder / name for name in names):
         found = there.stat() if there.exists() else None
         if found is not None and (file := read.get((found.st_dev, found.st_ino))) is not None:
-            told = f"a table would take the place of {file}, which the plan reads; name another folder (--output)"
+            told = (
+                f"a table would take the place of {file}, which the plan reads; name another folder (folder=, --output)"
+            )
             raise RequestError(plan.told([(("output", "folder"), told)]))
 
 

@@ -249,8 +249,8 @@ class Programme(PlanPart):
         found = self.place(self.output.folder)
         if not found.resolve().is_relative_to(self.folder.resolve()):
             raise RequestError(
-                f"output.folder: {found} lies outside the folder of the plan, {self.folder.resolve()}; say on the "
-                "command line that it is to be written there (folder=, --output)"
+                f"output.folder: {found} lies outside the folder of the plan, {self.folder.resolve()}; say in "
+                "the run that it is to be written there (folder=, --output)"
             )
         return found
 

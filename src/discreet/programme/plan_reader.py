@@ -56,16 +56,22 @@ def plan_of(text: str, name: str = "the plan", folder: Path = Path(".")) -> Prog
     except tomllib.TOMLDecodeError as error:
         remedy = "correct the file" if name.endswith(".toml") else "draft a plan from other files (discreet plan new)"
         raise RequestError(f"{name} is not TOML: {error}; {remedy}") from None
+    return plan_from(data, name, folder, text)
+
+
+def plan_from(
+    data: Mapping[str, object], name: str = "the plan", folder: Path = Path("."), text: str = ""
+) -> Programme:
+    """Return the plan that the data of a TOML text state; faults are told with its lines."""
+    stated = PlanText(name, key_lines(text))
     if "folder" in data:
-        raise RequestError(
-            f"{name}: line {key_lines(text)[('folder',)]}, folder: there is no such key; say under [output] where "
-            "tables are written"
-        )
+        told = "there is no such key; say under [output] where tables are written"
+        raise RequestError(stated.told([(("folder",), told)]))
     try:
         plan = Programme.model_validate({**data, "folder": folder})
     except ValidationError as error:
         raise RequestError(f"{name}: {faults_in(error, text, _keys(data))}") from None
-    plan = plan.read_from(PlanText(name, key_lines(text)))
+    plan = plan.read_from(stated)
     if found := [*plan.faults(), *missing(plan)]:
         raise RequestError(plan.told(found))
     return plan

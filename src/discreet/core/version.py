@@ -1,0 +1,3 @@
+"""The version, which records state; packaging and the front door read it here."""
+
+VERSION = "0.1.0"
