@@ -10,6 +10,7 @@ import discreet as dc
 from discreet.core.numerics import FloatArray, IntArray
 from discreet.protect.suppression.circuits import (
     ALL,
+    COLUMNS,
     EFFORT,
     EXPENSIVE,
     FOUND,
@@ -160,3 +161,31 @@ def test_a_circuit_serves_whoever_does_not_undo_it() -> None:
             assert all(possible(shift * turn * to, to, asked) for to in ways), seed
             served += 1
     assert served > 20
+
+
+def wide(rows: int, columns: int, dear: int) -> dc.Table:
+    """Return counts of 5 in every tenth column, where some are sensitive, each alone in its sums; others are dear."""
+    counts = np.tile(np.where(np.arange(columns) % 10, dear, 5), (rows, 1))
+    counts[np.arange(rows - 1), 100 * np.arange(1, rows)] = 2
+    labels = {name: [f"{name}{i}" for i in range(n)] for name, n in zip("rc", counts.shape, strict=True)}
+    return dc.Table.from_array(counts, labels)
+
+
+def test_a_sum_fills_the_tableau_by_what_enters_of_it() -> None:
+    """Sums longer than the tableau, few cells of which cost little enough."""
+    p = dc.protect.Suppression(Threshold(3)).pattern(wide(4, COLUMNS + 10, 10**6)).problem
+    cell = int(np.flatnonzero(p.on.primary)[0])
+    most = CircuitLimits(100.0, ALL, EFFORT)
+    work = workspace(p.size, p.on.starts.size - 1)
+    outcome, count = cheapest(p.on, cell, 1.0, p.on.price.astype(np.float64), Room(p.on.least, p.on.least), most, work)
+    assert outcome == FOUND
+    assert count >= 4
+
+
+def test_sums_that_fill_the_tableau_need_no_integer_program() -> None:
+    seen: list[str] = []
+    counts = wide(4, COLUMNS // 2, 5)
+    pattern = dc.protect.Suppression(Threshold(3)).pattern(counts, progress=lambda *now: seen.append(now[2]))
+    assert not any("hard to protect" in label for label in seen)
+    # Three sensitive cells in rows and columns of their own take a cell each in those, at the least.
+    assert pattern.counts["secondary"] <= 9

@@ -181,7 +181,7 @@ def _enter(
         e = on.rows[k]
         if row_of[e] >= 0:
             continue
-        if nr == ROWS or nc + on.starts[e + 1] - on.starts[e] > COLUMNS - STRIP:
+        if nr == ROWS:
             full = True
             break
         T[nr, :wide] = 0.0
@@ -198,6 +198,9 @@ def _enter(
                 if most.beside < ALL and (fresh == most.beside or _left_out(on, j, e, row_of)):
                     dear = True
                     continue
+                if spare == 0 and nc == COLUMNS - STRIP:
+                    full = True
+                    break
                 fresh += 1
                 if spare > 0:
                     spare -= 1

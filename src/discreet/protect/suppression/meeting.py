@@ -128,11 +128,12 @@ def circuit(
     p, own, a, b = move.cell, move.amount, move.room.down, move.room.up
     found, moves = work.found, work.moves
     barred, kept_cost = np.empty(most_tries, np.int64), np.empty(most_tries)
+    crowded = _crowded(on, p)
     count = through_network(on, move, cost, work)
     if count > 0 and _fits(on, count, work):
         return FOUND, count
-    if not on.network and own <= FINE and _crowded(on, p):
-        count = _near(on, move, cost, work)
+    if not on.network and own <= FINE and crowded:
+        count = _near(on, move, cost, FOR_NOTHING, work)
         if count > 0:
             return FOUND, count
     tries = 0
@@ -178,6 +179,13 @@ def circuit(
         tries += 1
     for i in range(tries):
         cost[barred[i]] = kept_cost[i]
+    if outcome == LARGE and crowded and tries == 0 and unit == 1:
+        # Where whole sums fill the tableau, a few cells of each lead to a circuit, if not to the cheapest.
+        count = _near(on, move, cost, reach, work)
+        while count == 0 and reach < limit:
+            reach = min(limit, reach * WIDER) if reach < on.most else limit
+            count = _near(on, move, cost, reach, work)
+        outcome = FOUND if count > 0 else LARGE
     # Without some cells, or in coarser steps, nothing was found; that says nothing about others.
     if (tries > 0 or unit > 1) and outcome == NONE:
         outcome = LARGE
@@ -194,12 +202,12 @@ def _crowded(on: ClassEquations, cell: int) -> bool:
 
 
 @compiled
-def _near(on: ClassEquations, move: Move, cost: FloatArray, work: Scratch) -> int:
-    """Find a circuit of hidden cells alone, and a few of each sum; return how many cells, 0 where none is found."""
+def _near(on: ClassEquations, move: Move, cost: FloatArray, price: float, work: Scratch) -> int:
+    """Find a circuit up to a price among a few cells of each sum; return how many cells, 0 where none is found."""
     own, a, b = move.amount, move.room.down, move.room.up
     if own >= PARTS:
         a, b = np.where(a < own / PARTS, 0.0, a), np.where(b < own / PARTS, 0.0, b)
-    outcome, count = cheapest(on, move.cell, own, cost, Room(a, b), CircuitLimits(FOR_NOTHING, NEAR, SHORT), work)
+    outcome, count = cheapest(on, move.cell, own, cost, Room(a, b), CircuitLimits(price, NEAR, SHORT), work)
     if outcome != FOUND or not _to_integers(move, work.found[:count], work.moves[:count], Room(a, b), 1.0):
         return 0
     return count if _fits(on, count, work) else 0

@@ -32,24 +32,23 @@ def _across(on: ClassEquations, cell: int, e: int) -> tuple[int, float, float]:
 
 
 @compiled
-def _open(on: ClassEquations, move: Move, i: int, falls: bool, cost: FloatArray, work: Scratch) -> bool:
-    """Say whether the cell of an entry is hidden and can still move one way."""
-    j, room = on.columns[i], move.room
-    if cost[j] > FOR_NOTHING or j == move.cell:
-        return False
-    far: float = room.down[j] + work.shift[j] if falls else room.up[j] - work.shift[j]
-    return far > 0
+def _open(j: int, move: Move, falls: bool, work: Scratch) -> bool:
+    """Say whether a hidden cell can still move one way."""
+    far: float = move.room.down[j] + work.shift[j] if falls else move.room.up[j] - work.shift[j]
+    return far > 0 and j != move.cell
 
 
 @compiled
 def _mark(on: ClassEquations, move: Move, goal: int, cost: FloatArray, work: Scratch) -> int:
     """Mark a few sides from which one cell leads to another side, by that cell; return behind which entry they end."""
-    e, high, marks = goal // 2, goal % 2 == 1, 0
+    e, high, marks, columns, signs = goal // 2, goal % 2 == 1, 0, on.columns, on.signs
     end: int = on.starts[e + 1]
     for i in range(on.starts[e], end):
-        j, falls = on.columns[i], (on.signs[i] > 0) != high
+        j, falls = columns[i], (signs[i] > 0) != high
+        if cost[j] > FOR_NOTHING or not _open(j, move, falls, work):
+            continue
         other, _, sign = _across(on, j, e)
-        if other >= 0 and _open(on, move, i, falls, cost, work):
+        if other >= 0:
             work.ahead[2 * other + ((sign > 0) == falls)] = j
             marks += 1
             if marks == MARKS:
@@ -72,15 +71,16 @@ def _path(on: ClassEquations, move: Move, start: int, goal: int, cost: FloatArra
 
     The cell by which each side was reached is left in the workspace. What hidden cells have moved already counts.
     """
-    came, queue = work.came, work.queue
+    came, queue, columns, signs = work.came, work.queue, on.columns, on.signs
     queue[0], came[start], begin, end, reached = start, move.cell, 0, 1, False
     marked = _mark(on, move, goal, cost, work)
     while begin < end and not reached:
         e, high = queue[begin] // 2, queue[begin] % 2 == 1
         begin += 1
         for i in range(on.starts[e], on.starts[e + 1]):
-            j, falls = on.columns[i], (on.signs[i] > 0) == high
-            if not _open(on, move, i, falls, cost, work):
+            j, falls = columns[i], (signs[i] > 0) == high
+            # Most cells are published. To hand over all arrays for each would take many times as long as to look.
+            if cost[j] > FOR_NOTHING or not _open(j, move, falls, work):
                 continue
             other, _, sign = _across(on, j, e)
             side = 2 * other + ((sign > 0) != falls)
