@@ -61,6 +61,26 @@ def test_what_is_confidential_is_for_its_owner_alone(umask: int) -> None:
     assert {mode("release.csv"), mode("p.html")} == {0o666 & ~umask}
 
 
+def test_statuses_pictures_and_records_are_for_their_owner_alone() -> None:
+    Path("people.csv").write_text("area,sex\nn,m\nn,f\ns,m\ns,f\n" * 4, encoding="utf-8")
+    before = os.umask(0o022)
+    try:
+        example = ("--example", "religion")
+        # Statuses say of every hidden figure what it is, and which ones are sensitive.
+        assert run("protect", "suppress", *example, "--rule", "threshold=3", "--status", "why.csv").code == 0
+        assert run("assess", *example, "--report", "data.json").code == 0
+        for edition in ("internal", "public"):
+            Path(edition).mkdir()
+            assert run("report", "data.json", "--pictures", edition, "--edition", edition).code == 0
+        for name in ("some.csv", "some.parquet"):
+            assert run("protect", "sample-records", "people.csv", "--sample-size", "8", "-o", name).code == 0
+    finally:
+        os.umask(before)
+    secret = [Path("why.csv"), Path("some.csv"), Path("some.parquet"), *Path("internal").iterdir()]
+    assert {path.name: oct(mode(path)) for path in secret} == {path.name: oct(0o600) for path in secret}
+    assert {mode(path) for path in Path("public").iterdir()} == {0o644}
+
+
 @pytest.mark.parametrize(
     "command", [("assess", "t.csv"), ("compare", "t.csv", "--method", "random-rounding", "--draws", "2")]
 )

@@ -36,8 +36,11 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def save(figure: Figure, path: str | Path) -> None:
-    """Write a figure as SVG or PNG, by the file's ending, whole or not at all; the same figure gives the same bytes."""
+def save(figure: Figure, path: str | Path, *, private: bool = False) -> None:
+    """Write a figure as SVG or PNG, by the file's ending, whole or not at all; the same figure gives the same bytes.
+
+    A private file can be read by its owner alone.
+    """
     import matplotlib as mpl
 
     file = Path(path)
@@ -46,4 +49,6 @@ def save(figure: Figure, path: str | Path) -> None:
         raise RequestError(f"{file}: '{file.suffix}' is not a format of plots; end the name in .svg or .png")
     metadata = {"Date": None} if kind == ".svg" else {"Software": None}
     with mpl.rc_context({"svg.hashsalt": "discreet", "svg.fonttype": "none"}):
-        write_whole(file, lambda part: figure.savefig(part, format=kind[1:], dpi=150, metadata=metadata))
+        write_whole(
+            file, lambda part: figure.savefig(part, format=kind[1:], dpi=150, metadata=metadata), private=private
+        )

@@ -32,7 +32,8 @@ def write_pictures(
         data: the ``to_dict()`` of an assessment or a comparison.
         folder: where to; it must exist.
         format: ``"svg"`` or ``"png"``.
-        edition: ``"internal"`` pictures carry a mark; ``"public"`` ones are drawn from the release alone.
+        edition: ``"internal"`` pictures carry a mark and are readable by their owner alone; ``"public"`` ones are drawn
+            from the release alone.
     """
     from discreet.plots.figure import save
 
@@ -54,7 +55,7 @@ def write_pictures(
     written = []
     for name, figure in drawn.items():
         path = target / f"{name}.{format}"
-        save(figure, path)
+        save(figure, path, private=edition == "internal")
         written.append(path)
     return tuple(written)
 

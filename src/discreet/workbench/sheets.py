@@ -62,7 +62,7 @@ def sheet_table(name: str, sheet: str, header: str, output: str) -> JsonObject:
         raise DataError(f"row {header} of {sheet!r} has no rows below it; choose the row with the names of the columns")
     stream = io.StringIO()
     csv.writer(stream, lineterminator="\n").writerows([found.names, *found.rows])
-    write_text(output, stream.getvalue())
+    write_text(output, stream.getvalue(), private=True)
     return {"name": output, "rows": len(found.rows), "left_out": found.notes}
 
 

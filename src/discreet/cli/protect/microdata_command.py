@@ -53,9 +53,9 @@ class RecordsProtection:
         if self.output is not None and self.output.suffix.lower() == ".parquet":
             import pyarrow.parquet as pq
 
-            write_whole(self.output, lambda temporary: pq.write_table(made, temporary))
+            write_whole(self.output, lambda temporary: pq.write_table(made, temporary), private=True)
         elif self.output is not None:
-            write_csv(made, self.output)
+            write_csv(made, self.output, private=True)
 
         data = {"method": method.name, "parameters": method.parameters, **figures}
         data["output"] = None if self.output is None else str(self.output)

@@ -51,7 +51,7 @@ class _Audited:
         in_time()
         files: list[Path] = []
         if self.status is not None:
-            write_text(self.status, _status(found))
+            write_text(self.status, _status(found), private=True)
             files.append(self.status)
         if self.tab is not None:
             files += _write_tab(found, self.tab)
