@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from discreet.core.clock import Clock
 from discreet.core.effort import Effort
 from discreet.core.numerics import BoolArray
 from discreet.decide.choice import ASKED, Choice, Outsider
+from discreet.decide.inhabited import inhabited_categories
 from discreet.decide.known_cells import Inside, Known, Listed, known_cells, respondents_know
 from discreet.decide.people_counted import people_know
 from discreet.decide.released_statistics import unsafe_beside
@@ -55,7 +57,8 @@ class Evidence:
     ``reader`` says against whom intervals hold, a key of :data:`~discreet.decide.verdict.READERS`. ``exact`` is the
     share of the release's figures that are published exactly or can be worked out. ``statistics`` says how much it
     keeps of the statistics wanted beside it, and ``objections`` what the audit finds wrong with the published ones.
-    ``lines`` are those of which readers can tell that all people, or all but a few, are in one cell.
+    ``lines`` are those of which readers can tell that all people, or all but a few, are in one cell, and ``inhabited``
+    are categories that the figures leave at 0 and that readers know not to be empty.
     """
 
     release: Release
@@ -71,6 +74,7 @@ class Evidence:
     statistics: tuple[StatisticLoss, ...] = ()
     objections: tuple[str, ...] = ()
     lines: ToldLines | None = None
+    inhabited: tuple[str, ...] = ()
 
 
 def gather(
@@ -91,7 +95,8 @@ def gather(
     # Intervals beside so many unknowns take too long: what tables that fit show of the levels is enough.
     brief = candidates is not None and candidates.positions.size > MANY and subject.magnitudes and case.wants_levels
     brief &= "none" in subject.forms and limits.dr is None and limits.width is None
-    audited = run_audit(
+    ask = partial(
+        run_audit,
         listed.told,
         limits=Limits(levels=case.levels(every=brief)),
         # What nothing is asked of is not counted, which can take long.
@@ -104,6 +109,10 @@ def gather(
         sums=listed.sums(),
         **effort.searching(),
     )
+    audited = ask()
+    if inhabited := inhabited_categories(case, audited):
+        listed = replace(listed, inhabited=inhabited)
+        audited = ask(knows=inhabited)
     reader = None if subject.magnitudes else Outsider.of(audited, policy, choice, case.possible)
     told = reader is not None and reader.told
     known = known_cells(case, listed, audited, reader)
@@ -134,6 +143,7 @@ def gather(
         kept,
         unsafe_beside(audited),
         _lines(case, audited, effort),
+        tuple(f"{name}={code}" for fact in listed.inhabited for name, code in fact.cell.items()),
     )
 
 

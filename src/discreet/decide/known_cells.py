@@ -19,6 +19,7 @@ from discreet.core.text import many
 from discreet.decide.choice import Outsider, Reasons
 from discreet.decide.subject import Case
 from discreet.feasible.candidates import Candidates
+from discreet.table.attacker import Fact
 from discreet.table.crossing_parts import UNPLACED
 from discreet.table.figures import Figures
 from discreet.table.grid import locate, recode
@@ -98,7 +99,8 @@ class Listed:
     """What a release lists: the position of every figure, whether it is exact or a sum of others, and where it is.
 
     ``told`` is the release without such sums, which reveal nothing more; ``figure`` is the figure of every sensitive
-    cell, -1 where none is listed, and ``empty`` says whether cells without a row are empty.
+    cell, -1 where none is listed, and ``empty`` says whether cells without a row are empty. ``inhabited`` is what
+    readers know of categories that are listed because somebody is in them.
     """
 
     case: Case
@@ -110,6 +112,7 @@ class Listed:
     row: IntArray
     figure: IntArray
     empty: bool
+    inhabited: tuple[Fact, ...] = ()
 
     @classmethod
     def of(cls, case: Case, release: Release) -> Listed:

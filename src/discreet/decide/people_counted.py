@@ -6,8 +6,9 @@ more than other readers, about their own cell and about all that published sums 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -73,7 +74,11 @@ def people_know(
     secret = np.zeros(equations.lower.size, bool)
     secret[np.r_[outside.at[entry[entry >= 0]], outside.at[reader.may_be_small()]]] = True
     about, limits = listed.about(), Limits(case.policy.limits.width)
-    ask = partial(run_audit, about=about, sums=listed.sums(), limits=limits, proofs=0, **effort.searching())
+    asked = partial(run_audit, about=about, sums=listed.sums(), limits=limits, proofs=0, **effort.searching())
+
+    def ask(release: Release, knows: Sequence[Fact] = (), **options: Any) -> Audit:
+        return asked(release, knows=[*listed.inhabited, *knows], **options)
+
     homes, several = np.r_[outside.at[rows], crossed], len(listed.parts) > 1
     if _open_to_all(listed.told, _not_zero(equations, homes), secret, ask):
         return known, Inside(True, NOBODY)

@@ -80,7 +80,8 @@ def check(case: Case, evidence: Evidence) -> tuple[Check, ...]:
         bad = len(inside.cells)
         brief = f"{_many(bad)} not safe from respondents" if bad else inside.text
         checks.append(Check("insiders", inside.passed, inside.text, bad, 0, inside.cells, brief=brief))
-    return (*checks, *_left(evidence), *_statistics(evidence), *_allowed(case, evidence), *_r2(case, evidence))
+    checks += [*_left(evidence), *_categories(evidence)]
+    return (*checks, *_statistics(evidence), *_allowed(case, evidence), *_r2(case, evidence))
 
 
 def _left(evidence: Evidence) -> list[Check]:
@@ -89,6 +90,18 @@ def _left(evidence: Evidence) -> list[Check]:
     if not any(part.size for part in hidden) or not all(part.all() for part in hidden):
         return []
     return [Check("left", True, "all figures are hidden, so nothing is left to publish; a coarser table keeps more")]
+
+
+def _categories(evidence: Evidence) -> list[Check]:
+    """Say which categories readers know not to be empty, whatever is printed, and how to list the others too."""
+    if not (found := evidence.inhabited):
+        return []
+    more = f" and {len(found) - 3:,} more" if len(found) > 3 else ""
+    text = (
+        f"readers know that somebody is in {', '.join(found[:3])}{more}, since a category is listed if records are in "
+        "it; to keep that open, list all categories, empty ones too (hierarchies=, --hierarchy DIMENSION=FILE)"
+    )
+    return [Check("categories", True, text)]
 
 
 def _statistics(evidence: Evidence) -> list[Check]:

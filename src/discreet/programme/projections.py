@@ -31,7 +31,7 @@ def cut_axis(axis: Axis, depth: int) -> Axis:
     """Return an axis with its levels down to a depth."""
     if all(tree.depth <= depth for tree in axis.hierarchies):
         return axis
-    return Axis(axis.name, tuple(dict.fromkeys(cut_tree(tree, depth) for tree in axis.hierarchies)))
+    return Axis(axis.name, tuple(dict.fromkeys(cut_tree(tree, depth) for tree in axis.hierarchies)), axis.occurring)
 
 
 def part_axis(name: str, code: str) -> Axis:

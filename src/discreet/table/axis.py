@@ -20,7 +20,8 @@ class Axis(TotalFirst):
 
     ``codes`` are the nodes of all hierarchies, the total first; a cell's category along the axis is a position in
     them. The codes of several hierarchies are joined by name: a group that two of them list must hold the same
-    categories in both.
+    categories in both. ``occurring`` are the nodes that are listed because records are in them: readers know that these
+    are not empty.
 
     >>> by_size = Hierarchy.from_parents({"a1": "a", "a2": "a", "b1": "b"})
     >>> by_coast = Hierarchy.from_parents({"a1": "coast", "b1": "coast"})
@@ -33,6 +34,7 @@ class Axis(TotalFirst):
     hierarchies: tuple[Hierarchy, ...]
     codes: tuple[str, ...] = field(init=False, compare=False)
     under: tuple[frozenset[int], ...] = field(init=False, compare=False, repr=False)
+    occurring: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if not self.hierarchies:
@@ -60,7 +62,7 @@ class Axis(TotalFirst):
 
     def as_part(self, total: str | None = None) -> Axis:
         """Declare that the total is of these categories only, under a name."""
-        return Axis(self.name, tuple(tree.as_part(total) for tree in self.hierarchies))
+        return Axis(self.name, tuple(tree.as_part(total) for tree in self.hierarchies), self.occurring)
 
     @cached_property
     def leaf_codes(self) -> IntArray:

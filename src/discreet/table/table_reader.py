@@ -214,7 +214,8 @@ def tabulation_from_arrow(arrow: pa.Table) -> Tabulation:
 
         _check_version(note, 1, CELLS_SCHEMA, remedy="tabulate again")
         axes = tuple(
-            Axis(d["name"], tuple(Hierarchy.from_dict(t) for t in d["hierarchies"])) for d in note["dimensions"]
+            Axis(d["name"], tuple(map(Hierarchy.from_dict, d["hierarchies"])), frozenset(d.get("occurring", ())))
+            for d in note["dimensions"]
         )
         cells = Grid(tuple(len(axis) for axis in axes)).encode([_codes(arrow[axis.name], axis.codes) for axis in axes])
         names = {axis.name for axis in axes}

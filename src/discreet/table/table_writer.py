@@ -130,7 +130,14 @@ def write_cells(
         arrow = arrow_from_cells(axes, cells, figures, coded=True)
         if respondents is not None:
             arrow = _with_respondents(arrow, cells, respondents, [one["name"] for one in about["responses"]])
-        trees = [{"name": axis.name, "hierarchies": [tree.to_dict() for tree in axis.hierarchies]} for axis in axes]
+        trees = [
+            {
+                "name": axis.name,
+                "hierarchies": [tree.to_dict() for tree in axis.hierarchies],
+                "occurring": sorted(axis.occurring),
+            }
+            for axis in axes
+        ]
         write_parquet(
             arrow, file, {"kind": "tabulation", "schema": CELLS_SCHEMA, "dimensions": trees, **about}, private=True
         )

@@ -93,7 +93,9 @@ def _axis_map(dimension: DimensionSpec, keys: Sequence[Key], missing: Missing, p
     # The finest code of nested columns is the last one given.
     own = [next(code for code in reversed(row) if code not in (None, "")) for row in rows]
     trees = _hierarchies(dimension, rows, own, place)
-    axis = Axis(dimension.name, tuple(trees))
+    listed = {code for given in dimension.hierarchies if isinstance(given, Hierarchy) for code in given.codes}
+    occurring = frozenset(code for tree in trees for code in tree.codes if code != dimension.total) - listed
+    axis = Axis(dimension.name, tuple(trees), occurring)
     leaf = np.array([axis.places[code] for code in own], np.int64)
     leaves = set(axis.leaf_codes.tolist())
     for code, node in zip(own, leaf.tolist(), strict=True):
