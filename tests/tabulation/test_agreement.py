@@ -60,7 +60,7 @@ def agree_on_respondents(one: Respondents | None, other: Respondents | None) -> 
 
 
 @given(case=cases())
-@settings(max_examples=80, deadline=None, suppress_health_check=LONG)
+@settings(max_examples=40, deadline=None, suppress_health_check=LONG)
 def test_duckdb_agrees_with_the_twin(case: Case) -> None:
     agree(outcome(case, "duckdb"), outcome(case, "reference"))
 

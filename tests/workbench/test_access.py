@@ -96,28 +96,25 @@ def test_the_keyboard_stays_where_it_was_when_a_screen_is_drawn_anew(
         assert page.evaluate("document.activeElement.value") == "insider"
 
 
-def test_every_control_has_a_name_for_a_screen_reader(opened: Any, server: Server) -> None:
-    with person_at(opened, server, "labels") as (person, page):
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_control_has_a_name_and_reads_at_every_width_and_in_the_dark(
+    opened: Any, server: Server, width: int
+) -> None:
+    with person_at(opened, server, f"look{width}", width=width, height=844) as (person, page):
         person.open("religion.csv")
         for step in ("see", "protect", "compare", "attack", "decide"):
             person.step(step)
             assert page.evaluate(NAMELESS) == [], step
-
-
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")])
-def test_it_reads_at_every_width_and_in_the_dark(opened: Any, server: Server, width: int, scheme: str) -> None:
-    with person_at(opened, server, f"look{width}{scheme}", width=width, height=844, scheme=scheme) as (person, page):
-        person.open("religion.csv")
-        for step in ("see", "protect", "compare", "attack", "decide"):
-            person.step(step)
             if step == "compare":
                 person.compare(2, "conventional-rounding:base=5", "random-rounding:base=3")
                 page.wait_for_selector("#comparison[data-done=yes]")
-            page.wait_for_timeout(100)
-            over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-            assert over <= 0, (step, over)
-            assert page.evaluate(FAINT) == [], step
-            person.picture(f"{step}-{width}-{scheme}")
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                page.wait_for_timeout(100)
+                over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+                assert over <= 0, (step, scheme, over)
+                assert page.evaluate(FAINT) == [], (step, scheme)
+                person.picture(f"{step}-{width}-{scheme}")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -131,11 +131,10 @@ def test_a_long_comparison_survives_a_reload_and_can_be_cancelled(opened: Any, t
 
 
 def test_what_is_cancelled_is_taken_up_again(
-    opened: Any, thousand: Server, patience: Path, monkeypatch: pytest.MonkeyPatch
+    opened: Any, thousand: Server, patience: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.syspath_prepend(patience)
-    with person_at(opened, thousand, "resume") as (person, page):
-        person.open("thousand.csv")
+    with bringing(opened, thousand, patients(tmp_path / "patients.csv")) as (person, page):
         with thousand.held():
             person.compare(20, "conventional-rounding:base=5", "patient", "table-swapping:rate=0.3")
             page.wait_for_selector("#partial [data-point^='conventional']")
