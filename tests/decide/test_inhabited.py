@@ -81,3 +81,14 @@ def test_crossings_of_a_rare_category_are_left_what_its_people_leave() -> None:
         for cell in data_of(found)["cells"]:
             if cell["cell"].get("area") == "s" and cell["cell"].get("act", "Total") == "Total":
                 assert cell["lower"] >= 1
+
+
+def test_a_table_that_is_withheld_for_a_rare_category_says_what_helps() -> None:
+    """Of three areas with one person, one is printed as 0 nearly always: 1 or 2, too little for a limit of 0.7."""
+    counts = {(f"a{k}",): n for k, n in enumerate([40, 37, 29, 1, 51, 33, 1, 38, 2, 1])}
+    found = dc.assess(people(counts, ["area"]), "default", by=["area"], seed=2, trial=True)
+    assert found.verdict == "withhold"
+    assert any("list all categories, empty ones too (hierarchies=)" in reason for reason in found.reasons)
+    tree = dc.Hierarchy.flat([*(f"a{k}" for k in range(10)), "a10", "a11"])
+    again = dc.assess(people(counts, ["area"]), "default", by=["area"], hierarchies={"area": tree}, seed=2, trial=True)
+    assert again.verdict == "protect"

@@ -80,7 +80,7 @@ def check(case: Case, evidence: Evidence) -> tuple[Check, ...]:
         bad = len(inside.cells)
         brief = f"{_many(bad)} not safe from respondents" if bad else inside.text
         checks.append(Check("insiders", inside.passed, inside.text, bad, 0, inside.cells, brief=brief))
-    checks += [*_left(evidence), *_categories(evidence)]
+    checks += [*_left(evidence), *_categories(evidence, checks)]
     return (*checks, *_statistics(evidence), *_allowed(case, evidence), *_r2(case, evidence))
 
 
@@ -92,8 +92,8 @@ def _left(evidence: Evidence) -> list[Check]:
     return [Check("left", True, "all figures are hidden, so nothing is left to publish; a coarser table keeps more")]
 
 
-def _categories(evidence: Evidence) -> list[Check]:
-    """Say which categories readers know not to be empty, whatever is printed, and how to list the others too."""
+def _categories(evidence: Evidence, checks: list[Check]) -> list[Check]:
+    """Say which categories readers know not to be empty, whatever is printed, and what helps where too much follows."""
     if not (found := evidence.inhabited):
         return []
     more = f" and {len(found) - 3:,} more" if len(found) > 3 else ""
@@ -101,7 +101,8 @@ def _categories(evidence: Evidence) -> list[Check]:
         f"readers know that somebody is in {', '.join(found[:3])}{more}, since a category is listed if records are in "
         "it; to keep that open, list all categories, empty ones too (hierarchies=, --hierarchy DIMENSION=FILE)"
     )
-    return [Check("categories", True, text)]
+    kept = all(one.passed for one in checks if one.name in ("determined", "width", "dr"))
+    return [Check("categories", kept, text, brief="that categories are listed tells who is in them")]
 
 
 def _statistics(evidence: Evidence) -> list[Check]:
