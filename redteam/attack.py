@@ -14,6 +14,7 @@ from redteam.of_means import beside_sums, means_of_sums
 from redteam.of_others import added_up, made_by_hand
 from redteam.of_periods import run_again, run_again_amounts
 from redteam.of_plans import planned, planned_amounts
+from redteam.of_records import recorded
 from redteam.of_several import drawn_again, in_two_ways, linked, released_before, sampled
 from redteam.of_statistics import beside_counts, protected_with_statistics, with_statistics
 from redteam.of_sums import magnitudes
@@ -47,6 +48,7 @@ ATTACKS: tuple[tuple[Callable[[Bench], Iterator[Case]], int], ...] = (
     (numbers_beside_amounts, 2),
     (made_by_hand, 1),
     (added_up, 1),
+    (recorded, 3),
 )
 """The attacks, and how often each is made."""
 

@@ -159,7 +159,7 @@ def _unclaimed(at: Target, known: Published, secret: list[Cells]) -> Case:
 
 def assessed(bench: Bench) -> Iterator[Case]:
     """Counts assessed with a protection that is asked for."""
-    at = replace(target(bench), policy=_policy(bench))
+    at = replace(target(bench), policy=policy_drawn(bench))
     given: dict[str, Any] = {"protection": at.method.asked, "seed": bench.seed(), "workers": 1}
     try:
         made = dc.assess(at.world.build(at.counts), policy_of(at.policy), **given)
@@ -170,7 +170,7 @@ def assessed(bench: Bench) -> Iterator[Case]:
     yield from _judged(made, at, at.method.least, "assess")
 
 
-def _policy(bench: Bench) -> str:
+def policy_drawn(bench: Bench) -> str:
     """Return a profile, or the text of a policy of one's own."""
     return own(bench.random) if bench.random.random() < 0.4 else bench.random.choice(PROFILES)
 
@@ -182,7 +182,7 @@ def proposed(bench: Bench) -> Iterator[Case]:
     else:
         world = originals.flat(bench.random, ((2,), (2,), (3,), (3,), (4,), (2, 2), (2, 2), (2, 3)))
     counts = originals.counts_in(bench.random, world, bench.random.choice((4, 8)))
-    policy = _policy(bench)
+    policy = policy_drawn(bench)
     try:
         made = dc.assess(world.build(counts), policy_of(policy), seed=bench.seed(), workers=1)
     except dc.DiscreetError:

@@ -22,7 +22,7 @@ FOLDER = Path(run.__file__).parent
 CASES = {
     ("audited", "suppressed"): 28,
     ("assessed", "proposed"): 28,
-    ("magnitudes",): 24,
+    ("magnitudes", "recorded"): 24,
     ("linked", "released_before", "drawn_again", "sampled"): 24,
     ("written", "chained", "beside_counts", "with_statistics", "protected_with_statistics", "of_respondents"): 30,
     ("beside_sums", "means_of_sums"): 12,
