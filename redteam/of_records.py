@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 import pandas as pd
 
@@ -40,7 +41,7 @@ def recorded(bench: Bench) -> Iterator[Case]:
         made = dc.assess(pd.DataFrame(frame), policy_of(policy), by=[*world.names], seed=bench.seed(), workers=1)
     except dc.DiscreetError:
         return
-    release, data = made.release, made.to_dict()
+    release, data = made.release, cast("claims.Data", made.to_dict())
     if release is None or release.method == "none":
         return
     known = published(made.evidence.release, world, least=least_of(release, policy))
