@@ -166,11 +166,7 @@ def circuit(
             unit *= PARTS
             stepped = True
             continue
-        worst = -1
-        for i in range(count):
-            broken = found[i] != p and abs(moves[i] - np.rint(moves[i] / unit) * unit) > CLOSE * unit
-            if broken and (worst < 0 or cost[found[i]] > cost[found[worst]]):
-                worst = i
+        worst = _most_expensive_broken(p, found[:count], moves[:count], cost, unit)
         if worst < 0 or tries == most_tries:
             outcome = LARGE
             break
@@ -180,11 +176,7 @@ def circuit(
     for i in range(tries):
         cost[barred[i]] = kept_cost[i]
     if outcome == LARGE and crowded and tries == 0 and unit == 1:
-        # Where whole sums fill the tableau, a few cells of each lead to a circuit, if not to the cheapest.
-        count = _near(on, move, cost, reach, work)
-        while count == 0 and reach < limit:
-            reach = min(limit, reach * WIDER) if reach < on.most else limit
-            count = _near(on, move, cost, reach, work)
+        count = _near_at_any_price(on, move, cost, reach, limit, work)
         outcome = FOUND if count > 0 else LARGE
     # Without some cells, or in coarser steps, nothing was found; that says nothing about others.
     if (tries > 0 or unit > 1) and outcome == NONE:
@@ -211,6 +203,32 @@ def _near(on: ClassEquations, move: Move, cost: FloatArray, price: float, work: 
     if outcome != FOUND or not _to_integers(move, work.found[:count], work.moves[:count], Room(a, b), 1.0):
         return 0
     return count if _fits(on, count, work) else 0
+
+
+@compiled
+def _near_at_any_price(
+    on: ClassEquations, move: Move, cost: FloatArray, price: float, limit: float, work: Scratch
+) -> int:
+    """Find a circuit among a few cells of each sum at growing prices; return how many cells, 0 where none is found.
+
+    Where whole sums fill the tableau, a few cells of each lead to a circuit, if not to the cheapest.
+    """
+    count = _near(on, move, cost, price, work)
+    while count == 0 and price < limit:
+        price = min(limit, price * WIDER) if price < on.most else limit
+        count = _near(on, move, cost, price, work)
+    return count
+
+
+@compiled
+def _most_expensive_broken(cell: int, found: IntArray, moves: FloatArray, cost: FloatArray, unit: float) -> int:
+    """Return the most expensive of the other cells whose moves are no integers, -1 where there is none."""
+    worst = -1
+    for i in range(found.size):
+        broken = found[i] != cell and abs(moves[i] - np.rint(moves[i] / unit) * unit) > CLOSE * unit
+        if broken and (worst < 0 or cost[found[i]] > cost[found[worst]]):
+            worst = i
+    return worst
 
 
 @compiled
