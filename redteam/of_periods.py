@@ -92,8 +92,7 @@ def run_again(bench: Bench) -> Iterator[Case]:
         if counts != later:
             told = _corrected(world, plan, (old, before, counts), (new, after, later), threshold)
             return 1, [*found, *_few(world, before, after), *(told if again.revision else ())]
-        # Of another period, figures that both print tell whether anything changed; without any, nobody knows it.
-        if not again.revision and not any(figure.value for figure in set(old.figures) & set(new.figures)):
+        if not _seen_unchanged(again, old, new):
             return 1, found
         return 1, [*found, *_carried(world, (old, before), (new, after), threshold, counts)]
 
@@ -127,7 +126,7 @@ def run_again_amounts(bench: Bench) -> Iterator[Case]:
             return
         old, new = plan.seen(folder, world, 1), second.seen(folder, world, 1)
     # Somebody who holds both versions of the same values takes them together.
-    known = old.beside(new) if firms == later else new
+    known = old.beside(new) if firms == later and _seen_unchanged(again, old, new) else new
     known = replace(known, figures=tuple(dict.fromkeys(known.figures)))
     title = "plan of amounts revised" if again.revision else "plan of amounts, next period"
     about = (firms.rows, later.rows, plan, again)
@@ -142,6 +141,11 @@ def run_again_amounts(bench: Bench) -> Iterator[Case]:
             return 1, list(judge_known(secret, belief, "verdict: growth"))
 
         yield judged_case(title, HOLDER, "plan", about, by_holder)
+
+
+def _seen_unchanged(again: Again, old: Published, new: Published) -> bool:
+    """Say whether readers can tell that nothing changed: of another period, by a figure that both print."""
+    return again.revision or any(figure.value for figure in set(old.figures) & set(new.figures))
 
 
 def _later(random: Random, firms: Firms, row: tuple[int, str, int]) -> tuple[int, str, int]:
