@@ -18,16 +18,16 @@ def inhabited_categories(case: Case, audited: Audit) -> tuple[Fact, ...]:
     here, findings = case.subject.tabulation, audited.findings
     if case.subject.magnitudes or case.subject.weighted or not any(axis.occurring for axis in here.axes):
         return ()
+    # The total of a part is not of everybody who has made a category occur.
+    if any(axis.part for axis in here.axes):
+        return ()
     equations = findings.equations
     space, lower = equations.space, equations.lower.copy()
     lower[findings.at] = findings.lower
     codes, lower = space.grid.decode(equations.positions), lower[: equations.positions.size]
     finest = np.logical_and.reduce([np.isin(code, axis.leaves) for axis, code in zip(space.axes, codes, strict=True)])
     known = []
-    for axis in here.axes:
-        # The total of a part is not of everybody who has made a category occur.
-        if axis.name not in space.names or any(other.part for other in here.axes):
-            continue
+    for axis in (axis for axis in here.axes if axis.name in space.names):
         along = space.axis(axis.name)
         published = space.axes[along]
         least = np.bincount(codes[along][finest], lower[finest], len(published.nodes))
