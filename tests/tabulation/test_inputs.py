@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -344,3 +345,23 @@ def test_a_contributor_is_in_one_holding(groups: list[str | None], engine: str) 
     # A record that is dropped says nothing.
     last = records.slice(1)
     assert dc.tabulate(last, **how, holding="group", engine=engine).holdings is not None
+
+
+@pytest.mark.parametrize("begun", [True, False])
+def test_an_interruption_while_a_thread_starts(begun: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the thread has begun is ended before the connection is closed, and what it has not begun never begins."""
+    asked = []
+
+    class Interrupted(threading.Thread):
+        def start(self) -> None:
+            if begun:
+                super().start()
+            asked.append(self)
+            raise KeyboardInterrupt
+
+    records = firms(300, 7)
+    monkeypatch.setattr(threading, "Thread", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        tabulate(records, **OPTIONS)
+    assert len(asked) == 1
+    assert asked[0].ident is None or begun

@@ -4,7 +4,7 @@ Python raises KeyboardInterrupt between two steps of its main thread. A kernel o
 minutes, and so is waiting for threads that run one. So a thread of its own hears of the signal at once, leaves the main
 thread a quarter of a second to end by itself, and ends the process if it has not. A main thread that has said so ends
 the process itself. Nothing is lost by that: files are written whole or not at all, and what a comparison has finished
-is in its folder.
+is in its folder. Scratch files of records go with the process.
 """
 
 from __future__ import annotations
@@ -73,4 +73,7 @@ def _end(quietly: bool) -> None:
     # A progress bar hides the cursor of a terminal.
     cursor = "\x1b[?25h\n" if sys.stderr.isatty() else ""
     print(cursor if quietly else f"{cursor}discreet: {MESSAGE}\n", end="", file=sys.stderr, flush=True)
+    # Nobody has made a scratch folder where this was never loaded, and loading it takes time at every start.
+    if files := sys.modules.get("discreet.core.files"):
+        files.remove_scratch()
     os._exit(INTERRUPTED)

@@ -70,6 +70,10 @@ def sync_folder(folder: Path) -> None:
         _sync(folder, os.O_RDONLY)
 
 
+SCRATCH: set[str] = set()
+"""The scratch folders of this process."""
+
+
 class ScratchFolder(tempfile.TemporaryDirectory[str]):
     """A folder for the owner alone that is removed when it is closed, or by the next one if its process was killed."""
 
@@ -79,6 +83,7 @@ class ScratchFolder(tempfile.TemporaryDirectory[str]):
         """Make the folder, and remove those that nobody uses any more."""
         self._remove_orphans()
         super().__init__(prefix=self.PREFIX)
+        SCRATCH.add(self.name)
         self._handle: int | None = os.open(os.path.join(self.name, self.LOCK), os.O_RDWR | os.O_CREAT, PRIVATE_FILE)
         _lock(self._handle)
 
@@ -88,6 +93,7 @@ class ScratchFolder(tempfile.TemporaryDirectory[str]):
             os.close(self._handle)
             self._handle = None
         super().cleanup()
+        SCRATCH.discard(self.name)
 
     def _remove_orphans(self) -> None:
         for entry in os.scandir(tempfile.gettempdir()):
@@ -101,6 +107,12 @@ class ScratchFolder(tempfile.TemporaryDirectory[str]):
                             shutil.rmtree(entry.path, ignore_errors=True)
                     finally:
                         os.close(handle)
+
+
+def remove_scratch() -> None:
+    """Remove the scratch folders of this process, which is about to end whatever else is still at work in them."""
+    for folder in tuple(SCRATCH):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -335,20 +335,24 @@ class DuckDbSession(EngineSession):
         result: Future[T] = Future()
 
         def run() -> None:
+            if not result.set_running_or_notify_cancel():
+                return
             try:
                 result.set_result(work())
             except BaseException as error:
                 result.set_exception(error)
 
-        threading.Thread(target=run, daemon=True).start()
         # Wait for the future, not the thread: Python takes a thread for finished when its join is interrupted.
         try:
+            threading.Thread(target=run, daemon=True).start()
             while not wait([result], 0.1).done:
                 if self.progress is not None:
                     share = max(self.connection.query_progress(), 0.0) / 100
                     self._tell(self._done + int(share * STEPS))
         except BaseException:
-            # Between two queries there is nothing to interrupt: once may not be enough.
+            # A thread that is only starting shall not begin. Between two queries there is nothing to interrupt: once
+            # may not be enough.
+            result.cancel()
             while not result.done():
                 self.connection.interrupt()
                 wait([result], 0.1)
