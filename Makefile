@@ -101,7 +101,7 @@ pictures: $(VENV)/.dev chromium ## make the pictures of the documentation again
 	DISCREET_PICTURES=docs/assets/workbench $(BIN)/pytest -q tests/workbench/test_people.py tests/workbench/test_daily.py \
 		tests/workbench/test_plans.py
 
-bench: $(VENV)/.bench ## run every benchmark and write benchmarks/RESULTS.md
+bench: $(VENV)/.bench java chromium ## run every benchmark and write benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py
 
 validate: $(VENV)/.run ## replay the papers into validation/
