@@ -294,3 +294,16 @@ def test_the_total_of_a_part_is_not_that_of_everybody(folder: Path) -> None:
     (now,) = run_plan(plan_of(text, folder=folder), RunOptions(folder=folder / "next")).clusters
     assert "7 of 7 cells are as before" in " ".join(now.notes)
     assert "changed by more" not in " ".join(now.notes)
+
+
+@pytest.mark.parametrize("protection", ["suppress", "conventional-rounding:base=3,margins=true"])
+def test_subtotals_may_stand_beside_counts_of_nobody(folder: Path, protection: str) -> None:
+    (folder / "areas.csv").write_text("outer,inner\nEast,E1\nEast,E2\nEast,E3\n")
+    (folder / "own.toml").write_text(
+        'extends = "default"\n[rules]\nthreshold = 3\n[limits]\nr2 = "none"\ndr = "none"\n'
+    )
+    (folder / "whole.csv").write_text("area,count\nE1,0\nE2,4\nE3,10\nEast,14\nWest,30\nTotal,44\n")
+    tables = '[dimensions.area]\nhierarchy = "areas.csv"\n' + table("whole", "area", "")
+    (found,) = ran(folder, f'policy = "own.toml"\nprotection = "{protection}"\n{tables}').clusters
+    assert found.release is not None
+    assert Before.of(found.release).figures.get(frozenset({("area", "E1")}), 0) == 0
