@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -274,7 +276,9 @@ HIDES = {"area": ["n", "s", "Total"], "age": ["y", "o", "Total"]}
 SHOWS = {"region": ["a", "b", "Total"], "sex": ["m", "f", "Total"]}
 
 
-def test_that_one_release_hides_zeros_says_nothing_about_another(tmp_path: Path) -> None:
+def test_that_one_release_hides_zeros_says_nothing_about_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One of the two hidden counts of n is 0; those of a are 1 and 1 if zeros are always shown there."""
     hides = Figures.from_array([[None, None, 1], [40, 29, 69]], {**HIDES, "area": ["n", "s"]}, absent="unpublished")
     shows = Figures.from_array([[None, None, 2], [38, 30, 68]], {**SHOWS, "region": ["a", "b"]}, absent="unpublished")
@@ -282,6 +286,19 @@ def test_that_one_release_hides_zeros_says_nothing_about_another(tmp_path: Path)
     together = dc.audit([hides, shows])
     assert together.verdict == "incomplete"
     assert "say whether they are" in together.sentence
+    # All that is asked for its sake is within the time that there is.
+    module, limits = sys.modules["discreet.auditing.audit"], list[float | None]()
+    ask = dc.audit
+
+    def timed(*given: Any, **how: Any) -> Any:
+        limits.append(how.get("time_limit"))
+        return ask(*given, **how)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "audit", timed)
+        assert ask([hides, shows], time_limit=300).verdict == "incomplete"
+    assert len(limits) > 2
+    assert None not in limits
     ledger = Ledger(tmp_path / "ledger.sqlite")
     ledger.add(Release.of(hides), title="Hides", population="p")
     found = ledger.check(Release.of(shows), population="p")

@@ -237,8 +237,10 @@ def test_the_front_door_hands_on_to_main(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 BUSY = """
-import ctypes, hashlib, sys, time
+import ctypes, hashlib, signal, sys, time
 MODE = sys.argv.pop()
+# Shells let what they run in the background ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from concurrent.futures import ThreadPoolExecutor
 from discreet.cli import app
 from discreet.core.files import ScratchFolder

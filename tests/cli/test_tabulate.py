@@ -193,6 +193,7 @@ def test_bad_requests(line: str, message: str, folder: Path) -> None:
 
 
 BUSY = """
+import signal
 from discreet.cli import app
 from discreet.tabulation.engines.duckdb import DuckDbSession
 
@@ -202,6 +203,8 @@ def look(session):
     session._run("CREATE TABLE products AS SELECT sum(a.range * b.range) FROM range(10000000) a, range(10000000) b")
 
 DuckDbSession._look = look
+# Shells let what they run in the background ignore it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 app.main()
 """
 

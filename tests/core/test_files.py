@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from discreet import RequestError
+from discreet.core import files
 from discreet.core.files import write_text, write_whole
 
 
@@ -62,3 +65,21 @@ def test_places_that_do_not_exist(tmp_path: Path) -> None:
     with pytest.raises(RequestError, match=r"cannot be written \(File name too long\)"):
         write_text(tmp_path / ("x" * 300), "x")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_what_is_still_written_to_scratch_folders_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread of a process that ends can write a file between the list of files and their removal."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    remove, late = shutil.rmtree, iter(range(3))
+
+    def beside_a_thread(path: str, ignore_errors: bool) -> None:
+        remove(path, ignore_errors=ignore_errors)
+        if next(late, None) is not None:
+            Path(path).mkdir()
+            (Path(path) / "spilled.tmp").touch()
+
+    with files.ScratchFolder() as folder:
+        with monkeypatch.context() as patch:
+            patch.setattr(shutil, "rmtree", beside_a_thread)
+            files.remove_scratch()
+        assert not Path(folder).exists()

@@ -453,3 +453,22 @@ def test_versions_that_only_together_contradict_each_other_are_not_called_safe(t
     assert "give the true tables of both" in found.sentence
     # What it says can be done.
     assert book.check(made["Third"], **about, originals=truth).verdict in ("safe", "unsafe")
+
+
+def test_versions_of_one_title_are_told_apart(tmp_path: Path) -> None:
+    """What older versions tell of one of them is not taken for the same about the next, whatever they are called."""
+    rows, bases = ([4, 4, 2], [6, 4, 2], [6, 4, 1]), (4, 3, 2)
+    made = [
+        conventional_rounding(Table.from_array(row, {"area": list("abc")}), base=base, margins=True)
+        for row, base in zip(rows, bases, strict=True)
+    ]
+
+    def found(*titles: str) -> set[tuple[str, float, float, str]]:
+        book = Ledger(tmp_path / f"{titles[-1]}.sqlite")
+        ids: list[str] = []
+        for release, title in zip(made[:2], titles[:2], strict=True):
+            ids.append(book.add(release, title=title, population="people", revises=ids[-1:]).id)
+        about: Any = {"title": titles[2], "population": "people", "revises": ids[-1], "fewest": 1, "threshold": None}
+        return {(one.name, one.lower, one.upper, one.cause) for one in book.check(made[2], **about).findings}
+
+    assert found("Final", "Final", "Final") == found("First", "Second", "Third")

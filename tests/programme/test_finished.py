@@ -14,6 +14,7 @@ from discreet.core.errors import DataError, RequestError
 from discreet.programme.explanation import explain_plan
 from discreet.programme.finished import finished_clusters
 from discreet.programme.outcome import ProgrammeOutcome
+from discreet.programme.periods import Before
 from discreet.programme.plan_reader import plan_of
 from discreet.programme.running import RunOptions, run_plan
 
@@ -261,3 +262,48 @@ def test_finished_tables_whose_amounts_follow_from_each_other_are_refused(folder
     # One less, and nothing follows.
     left = table(shown[0], "place", AMOUNTS.replace("SUM", shown[0]))
     assert ran(folder, 'policy = "own.toml"\n' + left).verdict in ("release", "protect", "withhold")
+
+
+def test_the_total_of_a_part_is_not_that_of_everybody(folder: Path) -> None:
+    """What both were last time is known of each: readers who know the growth know the total of everybody, too."""
+
+    def write(west: int) -> None:
+        areas = {"E1": 2, "E2": 4, "E3": 20}
+        east = sum(areas.values())
+        whole = {"East": east, "West": west, "North": 44, "Total": east + west + 44}
+        for name, counts in (("east", {**areas, "East": east}), ("whole", whole)):
+            lines = ["area,count", *(f"{area},{n}" for area, n in counts.items())]
+            (folder / f"{name}.csv").write_text("\n".join(lines) + "\n")
+
+    (folder / "areas.csv").write_text("outer,inner\n" + "".join(f"East,{area}\n" for area in ("E1", "E2", "E3")))
+    (folder / "own.toml").write_text(
+        'extends = "default"\n[rules]\nthreshold = 3\n[limits]\nr2 = "none"\ndr = "none"\n'
+    )
+    part = 'part = { area = "East" }\n'
+    tables = '[dimensions.area]\nhierarchy = "areas.csv"\n' + table("whole", "area", "") + table("east", "area", part)
+    head = 'policy = "own.toml"\nprotection = "suppress"\n'
+    write(30)
+    (last,) = ran(folder, f'{head}period = "q1"\n{tables}').clusters
+    assert last.release is not None
+    before = Before.of(last.release)
+    key = frozenset({("area", "East")})
+    assert (before.figures[frozenset()], before.figures[key]) == (100, 26)
+    assert (before.left()[frozenset()], before.left()[key]) == ((100, 100), (26, 26))
+    write(31)
+    text = f'{head}period = "q2"\n{tables}[previous]\nfolder = "published"\ngrowth = 20\n'
+    (now,) = run_plan(plan_of(text, folder=folder), RunOptions(folder=folder / "next")).clusters
+    assert "7 of 7 cells are as before" in " ".join(now.notes)
+    assert "changed by more" not in " ".join(now.notes)
+
+
+@pytest.mark.parametrize("protection", ["suppress", "conventional-rounding:base=3,margins=true"])
+def test_subtotals_may_stand_beside_counts_of_nobody(folder: Path, protection: str) -> None:
+    (folder / "areas.csv").write_text("outer,inner\nEast,E1\nEast,E2\nEast,E3\n")
+    (folder / "own.toml").write_text(
+        'extends = "default"\n[rules]\nthreshold = 3\n[limits]\nr2 = "none"\ndr = "none"\n'
+    )
+    (folder / "whole.csv").write_text("area,count\nE1,0\nE2,4\nE3,10\nEast,14\nWest,30\nTotal,44\n")
+    tables = '[dimensions.area]\nhierarchy = "areas.csv"\n' + table("whole", "area", "")
+    (found,) = ran(folder, f'policy = "own.toml"\nprotection = "{protection}"\n{tables}').clusters
+    assert found.release is not None
+    assert Before.of(found.release).figures.get(frozenset({("area", "E1")}), 0) == 0

@@ -269,7 +269,7 @@ def _asked_further(
     found: Audit,
     releases: Sequence[Release | Figures | Table],
     equations: Equations | None,
-    again: Callable[..., Audit],
+    again: partial[Audit],
 ) -> Audit:
     """Return a safe audit, after asking about the crossing of the tables of equations, and what zeros tell if shown."""
     if equations is not None:
@@ -302,7 +302,7 @@ def _between(found: Audit, equations: Equations, again: Callable[[list[str]], Au
 
 
 def _if_zeros_are_shown(
-    found: Audit, releases: Sequence[Release | Figures | Table], again: Callable[..., Audit]
+    found: Audit, releases: Sequence[Release | Figures | Table], again: partial[Audit]
 ) -> Audit:
     """Return an audit that calls nothing safe that a reader knows too closely if zeros are always published."""
     marked = [_marked(one, 1) for one in releases]
@@ -313,8 +313,9 @@ def _if_zeros_are_shown(
         return found
     if other is None:
         # Some release hides zeros; others may still show all of theirs.
+        seconds = again.keywords["time_limit"]
         for k in silent:
-            if _unless_contradicted(audit, marked[k], insiders="none", proofs=0) is None:
+            if _unless_contradicted(audit, marked[k], insiders="none", proofs=0, time_limit=seconds) is None:
                 marked[k] = _marked(releases[k], 0)
         other = _unless_contradicted(again, marked)
     if other is not None and other.verdict == "safe":

@@ -18,6 +18,8 @@ PRIVATE_FOLDER, PRIVATE_FILE = 0o700, 0o600
 """The modes of what is confidential: for the owner alone."""
 SETTLED = 5.0
 """Seconds until a new folder must have its lock: a round choice, far longer than that takes."""
+TRIES = 10
+"""How often a folder is removed that somebody still writes to: a round choice, far more than one file takes."""
 PART = ".part"
 """How temporary files end."""
 
@@ -112,7 +114,10 @@ class ScratchFolder(tempfile.TemporaryDirectory[str]):
 def remove_scratch() -> None:
     """Remove the scratch folders of this process, which is about to end whatever else is still at work in them."""
     for folder in tuple(SCRATCH):
-        shutil.rmtree(folder, ignore_errors=True)
+        for _ in range(TRIES):
+            shutil.rmtree(folder, ignore_errors=True)
+            if not os.path.exists(folder):
+                break
 
 
 @contextmanager

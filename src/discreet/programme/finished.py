@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 from pathlib import Path
 
 import numpy as np
@@ -81,7 +80,7 @@ def joined(tables: tuple[Tabulation, ...]) -> Tabulation:
             for name, axis in axes.items()
         ]
         places.append(grid.encode(codes))
-    _refuse_contradiction(axes, places, tables)
+    _refuse_contradiction(places, tables)
     cells, first = np.unique(np.concatenate(places), return_index=True)
 
     def gathered(columns: Iterable[npt.NDArray[Number]]) -> npt.NDArray[Number]:
@@ -103,28 +102,35 @@ def joined(tables: tuple[Tabulation, ...]) -> Tabulation:
     return Tabulation(tuple(axes.values()), tuple(margins), cells, records, None, responses, level)
 
 
-def _refuse_contradiction(axes: Mapping[str, Axis], places: Sequence[IntArray], tables: Sequence[Tabulation]) -> None:
+def _refuse_contradiction(places: Sequence[IntArray], tables: Sequence[Tabulation]) -> None:
     """Refuse tables of one variable that show different figures of one cell, or contributors to it."""
     told = [_told(table) for table in tables]
-    for i, j in combinations(range(len(tables)), 2):
-        crossed = [" × ".join(tables[k].names) for k in (i, j)]
-        if len(told[i]) != len(told[j]):
+    for table, found in zip(tables, told, strict=True):
+        if len(found) != len(told[0]):
             raise DataError(
-                f"{crossed[0]} and {crossed[1]} are of one variable, but do not have as many columns of largest "
-                "contributions; name as many of both (largest)"
+                f"{_crossed(tables[0])} and {_crossed(table)} are of one variable, but do not have as many columns of "
+                "largest contributions; name as many of both (largest)"
             )
-        _, one, other = np.intersect1d(places[i], places[j], assume_unique=True, return_indices=True)
-        for what, numbers in told[i].items():
-            apart = np.abs(numbers[one] - told[j][what][other]) > NEAR * np.abs(numbers[one])
-            if (row := first_true(apart)) is None:
-                continue
-            shown = [f"{found[at[row]]:,.10g}" for found, at in ((numbers, one), (told[j][what], other))]
-            raise DataError(
-                f"{what}cell {tables[i].describe(int(one[row]))} is {shown[0]} in {crossed[0]}, but {shown[1]} in "
-                f"{crossed[1]}; correct one of them, or say in the plan how the tables differ: variable = "
-                '"…" where one is of other amounts, period = "…" of another time, or, where it is of some categories '
-                'only, part = { DIMENSION = "…" } with the code of their total'
-            )
+    table_of = np.repeat(np.arange(len(tables)), [len(table) for table in tables])
+    row_of = np.concatenate([np.arange(len(table)) for table in tables])
+    _, first, cell = np.unique(np.concatenate(places), return_index=True, return_inverse=True)
+    for what in told[0]:
+        numbers = np.concatenate([found[what] for found in told])
+        shown = numbers[first][cell]
+        if (at := first_true(np.abs(numbers - shown) > NEAR * np.abs(shown))) is None:
+            continue
+        before = first[cell[at]]
+        one, other = (tables[int(table_of[i])] for i in (before, at))
+        raise DataError(
+            f"{what}cell {one.describe(int(row_of[before]))} is {shown[at]:,.10g} in {_crossed(one)}, but "
+            f"{numbers[at]:,.10g} in {_crossed(other)}; correct one of them, or say in the plan how the tables differ: "
+            'variable = "…" where one is of other amounts, period = "…" of another time, or, where it is of some '
+            'categories only, part = { DIMENSION = "…" } with the code of their total'
+        )
+
+
+def _crossed(table: Tabulation) -> str:
+    return " × ".join(table.names)
 
 
 def _told(table: Tabulation) -> dict[str, FloatArray]:

@@ -9,8 +9,9 @@ hidden stays hidden, and what was printed and has the same value protects nothin
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -30,6 +31,7 @@ from discreet.protect.suppression import Pattern, Suppression
 from discreet.protect.suppression.primary import Wish
 from discreet.protect.suppression.suppression import tabulations
 from discreet.table.attacker import Attacker, Fact
+from discreet.table.figures import Figures
 from discreet.table.listed_zeros import with_zeros
 from discreet.table.release import Release
 from discreet.table.space import WHOLE
@@ -66,7 +68,8 @@ class Before:
             return printed
         found = audit(self.release, insiders="none", proofs=0, time_limit=seconds)
         totals = _totals(self.release)
-        return printed | {_key(one.cell, totals): (one.lower, one.upper) for one in found.cells}
+        whole = _common(_part_totals(part) for part in self.release.parts())
+        return printed | {_with(whole, _key(one.cell, totals)): (one.lower, one.upper) for one in found.cells}
 
     @classmethod
     def of(cls, release: Release) -> Before:
@@ -88,13 +91,29 @@ class Before:
 
 
 def _totals(release: Release) -> dict[str, set[str]]:
-    """Return the codes of totals of every dimension."""
+    """Return the codes of totals of every dimension; the total of some categories is none."""
     found: dict[str, set[str]] = {}
     for part in release.parts():
+        own = dict(_part_totals(part))
         for name in part.names:
             trees = part.hierarchies.get(name, ())
-            found.setdefault(name, {WHOLE}).update([part.total, *(tree.total for tree in trees)])
+            found.setdefault(name, {WHOLE}).update({part.total, *(tree.total for tree in trees)} - {own.get(name)})
     return found
+
+
+def _part_totals(part: Figures) -> Key:
+    """Return the dimensions of which a table shows some categories only, with the total of these."""
+    return frozenset((name, tree.total) for name in part.names for tree in part.hierarchies.get(name, ()) if tree.part)
+
+
+def _common(totals: Iterable[Key]) -> Key:
+    """Return the totals of some categories that are those of all tables: the total of everybody, as these say it."""
+    return frozenset.intersection(*totals)
+
+
+def _with(whole: Key, key: Key) -> Key:
+    """Return a cell as tables say it that are all of some categories only."""
+    return key | {(name, code) for name, code in whole if name not in dict(key)}
 
 
 def _key(cell: Mapping[str, str], totals: Mapping[str, set[str]]) -> Key:
@@ -190,13 +209,22 @@ class Steady:
                     seen.add(key)
                     yield key, float(values[row])
 
+    @cached_property
+    def _whole(self) -> Key:
+        """The totals of some categories that all tables are of."""
+        return _common(frozenset((axis.name, axis.total) for axis in one.axes if axis.part) for one in self.tables)
+
+    def _cell(self, key: Key) -> dict[str, str]:
+        """Return a cell as equations name it."""
+        return dict(key - self._whole)
+
     def _wishes(self, held: bool) -> Iterator[Wish]:
         """Yield costs by what was open and hidden before, and what is frozen."""
         states = self._states()
         revision = self.said is not None and self.said.revision
         sensitive = self._sensitive() if revision or held or states else set[Key]()
         for key, value in self._labelled():
-            cell, was_open = dict(key), None if self.before is None else self.before.is_open(key)
+            cell, was_open = self._cell(key), None if self.before is None else self.before.is_open(key)
             state = states.get(key)
             if state == "closed" and value == 0:
                 raise RequestError(
@@ -221,11 +249,14 @@ class Steady:
         """Return the cells that the plan freezes."""
         variable = self.cells.cluster.variable
         known = {key for key, _ in self._labelled()}
+        totals: dict[str, set[str]] = {}
+        for axis in (axis for one in self.tables for axis in one.axes if not axis.part):
+            totals.setdefault(axis.name, {WHOLE}).add(axis.total)
         found: dict[Key, str] = {}
         for one in self.frozen:
             if one.value not in (None, variable):
                 continue
-            key = frozenset((name, code) for name, code in one.cell.items() if code != "Total")
+            key = _with(self._whole, frozenset((n, c) for n, c in one.cell.items() if c not in totals.get(n, ())))
             if key not in known:
                 raise DataError(
                     f"frozen: no table of {self.cells.cluster.name!r} shows cell {_named(one.cell)}; correct it"
@@ -256,7 +287,7 @@ class Steady:
             least, most = ranges[key]
             low, high = least - abs(least) * growth / 100, most + abs(most) * growth / 100
             if low <= value <= high:
-                facts.append(Fact(dict(key), low, high if np.isfinite(high) else None))
+                facts.append(Fact(self._cell(key), low, high if np.isfinite(high) else None))
             else:
                 beyond += 1
         note = (
@@ -328,13 +359,13 @@ class Steady:
         self, free: AuditedSuppression, wishes: Sequence[Wish], error: InfeasibleError, clock: Clock
     ) -> InfeasibleError:
         """Return an error that names the fewest cells to release from the freeze."""
-        asked = {frozenset(wish.cell.items()) for wish in wishes if wish.status == "publish"}
+        asked = {_with(self._whole, frozenset(w.cell.items())) for w in wishes if w.status == "publish"}
         if not asked:
             return error
         clash = asked & self._sensitive()
         cheap = [wish for wish in wishes if wish.status in ("suppress", "hide")]
-        dear = [Wish(dict(key), cost=DEAR) for key in asked - clash]
-        other = [Wish(dict(key), cost=1.0) for key, _ in self._labelled() if key not in asked]
+        dear = [Wish(self._cell(key), cost=DEAR) for key in asked - clash]
+        other = [Wish(self._cell(key), cost=1.0) for key, _ in self._labelled() if key not in asked]
         search = replace(free, method="optimal", wishes=(*cheap, *dear, *other), time_limit=FREEZE)
         try:
             found = _within(search, clock).pattern(self.handed)
@@ -374,11 +405,11 @@ def _within(method: AuditedSuppression, clock: Clock) -> AuditedSuppression:
 
 
 def _keys(table: Tabulation) -> list[Key]:
-    """Return the cells of a tabulation by their categories."""
+    """Return the cells of a tabulation by their categories; the total of some of these is one, too."""
     columns = [(axis, table.codes(axis.name).tolist()) for axis in table.axes]
     found = []
     for row in range(len(table)):
-        found.append(frozenset((axis.name, axis.codes[code[row]]) for axis, code in columns if code[row]))
+        found.append(frozenset((axis.name, axis.codes[code[row]]) for axis, code in columns if code[row] or axis.part))
     return found
 
 

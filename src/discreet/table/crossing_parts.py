@@ -171,9 +171,10 @@ def _recoded(axis: Axis, there: AdditiveAxis) -> IntArray:
     only = there.nodes[there.leaves[0]] if len(there.leaves) == 1 else ""
     if axis.part or there.whole == axis.total or only not in axis.places:
         found = np.array([there.places.get(label, 0) for label in axis.codes], np.int64)
+        leaves = set(there.leaves)
         for code in np.flatnonzero(found[1:] == 0).tolist():
             # Where no table goes down to a category, it is a part of the finest that some table has.
-            above = {there.places.get(axis.codes[node], 0) for node in axis.over[code + 1]} & set(there.leaves)
+            above = {there.places.get(axis.codes[node], 0) for node in axis.over[code + 1]} & leaves
             found[code + 1] = above.pop() if len(above) == 1 else 0
         return found
     found = np.full(len(axis), OUTSIDE)

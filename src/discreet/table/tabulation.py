@@ -249,10 +249,11 @@ class Tabulation(OnGrid, Frozen, Readable):
         kept = tuple(name for name in self.names if name in wanted)
         if kept not in self.margins:
             raise RequestError(f"margin {list(kept)} was not tabulated; there are {[list(m) for m in self.margins]}")
-        rows = np.flatnonzero(self.inner(wanted))
+        counts = self.records if of == "records" else self.contributors.units
+        # Finished tables list empty cells too.
+        rows = np.flatnonzero(self.inner(wanted) & (counts > 0))
         position = self.among_leaves(rows, wanted)
         order = np.argsort(position)
-        counts = self.records if of == "records" else self.contributors.units
         dimensions = tuple(Dimension(axis.name, axis.leaves) for axis in dims)
         return Table(dimensions, position[order], counts[rows][order], np.zeros(0, np.int64))
 

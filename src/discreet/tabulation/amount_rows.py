@@ -122,8 +122,8 @@ def _shown(name: str, tree: Hierarchy, shown: Mapping[str, object]) -> Hierarchy
 
     Of a part, what contains all of it is left out too.
     """
-    some = [code for code in tree.codes[1:] if code in shown]
-    above = [set(_above(tree, code)) for code in some] if tree.part else []
+    some = [i for i, code in enumerate(tree.codes) if i and code in shown]
+    above = [_above(tree, i) for i in some] if tree.part else []
     around = set.intersection(*above) - set(shown) if above else set()
     kept = [i for i, code in enumerate(tree.codes) if i == 0 or code in shown]
     place = {at: i for i, at in enumerate(kept)}
@@ -140,12 +140,11 @@ def _shown(name: str, tree: Hierarchy, shown: Mapping[str, object]) -> Hierarchy
     return Hierarchy(tuple(tree.codes[i] for i in kept), tuple(parents), labels, tree.part)
 
 
-def _above(tree: Hierarchy, code: str) -> list[str]:
+def _above(tree: Hierarchy, at: int) -> set[str]:
     """Return the groups that contain a code, without the total."""
-    found, at = [], tree.parents[tree.codes.index(code)]
-    while at > 0:
-        found.append(tree.codes[at])
-        at = tree.parents[at]
+    found = set()
+    while (at := tree.parents[at]) > 0:
+        found.add(tree.codes[at])
     return found
 
 

@@ -89,8 +89,8 @@ def same_values(
             return told
     found = carried([*earlier, *new], theirs, settings, why)
     if earlier and found.findings:
-        known = {(f.name, f.lower, f.upper) for f in carried(earlier, theirs, settings, why).findings}
-        more = tuple(f for f in found.findings if (f.name, f.lower, f.upper) not in known)
+        known = {_said(f) for f in carried(earlier, theirs, settings, why).findings}
+        more = tuple(f for f in found.findings if _said(f) not in known)
         found = replace(found, findings=more)
     try:
         found = _added(found, corrected_findings(new, earlier, theirs, settings, None), why)
@@ -162,23 +162,27 @@ def versions_findings(
             raise
         # Figures that some version hides were corrected too.
         return Joint(unjudged=(_of_nobody([sheet for sheets in (*old, earlier, new) for sheet in sheets], REVISED),))
-    known = {_of_version(f) for joint in there for f in joint.findings}
-    return replace(found, findings=tuple(f for f in found.findings if _of_version(f) not in known))
+    told = Joint()
+    for k, one in enumerate(found):
+        # What is known of one version says nothing of the others, whatever they are called.
+        known = {_said(f) for past in there for f in (past[k].findings if k < len(past) else ())}
+        told |= replace(one, findings=tuple(f for f in one.findings if _said(f) not in known))
+    return told
 
 
 def _of_versions(
     given: Sequence[Sequence[PublishedTable]], new: int, settings: Settings, truth: Sequence[Originals]
-) -> Joint:
-    """Return what versions give away together, of each of them; so many of the last tables are new."""
+) -> list[Joint]:
+    """Return for each of several versions what all give away of it together; so many of the last tables are new."""
     if len(given) == 1:
-        return Joint()
+        return []
     about = given[-1][-1].entry
     laid = lay(_as_of([sheet for sheets in given for sheet in sheets], about.population, about.period))
     if open_ := _not_joined(laid, settings):
-        return Joint(unjudged=(open_,))
+        return [Joint(unjudged=(open_,))]
     ends = np.cumsum([0, *(len(sheets) for sheets in given)]).tolist()
     versions = [laid[start:end] for start, end in pairwise(ends)]
-    found = Joint()
+    found = []
     for k, main in enumerate(versions):
         others = {
             i: OtherVersion.of(main, theirs, TruePair(truth[i], truth[k]) if truth else None, laid)
@@ -189,13 +193,13 @@ def _of_versions(
         beside = len(now) - new if main is versions[-1] else 0
         before = [sheet for sheets in (*past, now[:beside]) for sheet in sheets]
         told = findings_of(now[beside:], before, settings, others=tuple(others.values()))
-        found |= _because(told, f"all versions of «{main[0].entry.title}» together")
+        found.append(_because(told, f"all versions of «{main[0].entry.title}» together"))
     return found
 
 
-def _of_version(found: LedgerFinding) -> tuple[str, float, float, str]:
-    """Return what is known of a figure, and of which version."""
-    return found.name, found.lower, found.upper, found.reason.rpartition("; ")[2]
+def _said(found: LedgerFinding) -> tuple[str, float, float]:
+    """Return what is known of a figure."""
+    return found.name, found.lower, found.upper
 
 
 def _as_of(sheets: Sequence[PublishedTable], population: str, period: str) -> list[PublishedTable]:
@@ -204,10 +208,12 @@ def _as_of(sheets: Sequence[PublishedTable], population: str, period: str) -> li
 
 
 def _added(found: Joint, other: Joint, why: str) -> Joint:
-    """Return findings with those of others that say something else, and why that is."""
-    known = {(f.name, f.lower, f.upper) for f in found.findings}
+    """Return findings with those of others that say something else, or that it is news, and why that is."""
+    known = {_said(f) for f in found.findings}
+    news = {_said(f) for f in found.findings if f.cause != "before"}
     more = _because(other, why)
-    return found | replace(more, findings=tuple(f for f in more.findings if (f.name, f.lower, f.upper) not in known))
+    findings = tuple(f for f in more.findings if _said(f) not in (known if f.cause == "before" else news))
+    return found | replace(more, findings=findings)
 
 
 def _because(found: Joint, why: str) -> Joint:
