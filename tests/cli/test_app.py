@@ -207,6 +207,23 @@ def test_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "discreet: interrupted; nothing was written\n")
 
 
+def test_interruption_while_modules_are_loaded() -> None:
+    """Ctrl-C in the first tenths of a second showed where Python was."""
+    code = """
+import sys
+class Interrupted:
+    def find_spec(self, name, *more):
+        if name == "discreet.cli.lazy_group":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+sys.argv = ["discreet", "risk", "--example", "sex"]
+from discreet.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "discreet: interrupted; nothing was written\n")
+
+
 def test_a_reader_that_goes_away() -> None:
     command = Path(sys.executable).with_name("discreet")
     done = subprocess.run(
