@@ -207,6 +207,32 @@ def test_interruption(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "discreet: interrupted; nothing was written\n")
 
 
+def test_an_interrupted_command_that_keeps_its_work_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    kept = "discreet: interrupted; what was finished is kept, and the same command goes on from there\n"
+    monkeypatch.setattr("discreet.programme.running.run_plan", broken(KeyboardInterrupt()))
+    assert run("plan", "run", "--example", "sex", "-o", tmp_path / "made").err == kept
+    monkeypatch.setattr("discreet.decide.compare.compare", broken(KeyboardInterrupt()))
+    assert run("compare", "--example", "sex", f"--resume={tmp_path}").err == kept
+    assert run("compare", "--example", "sex").err == "discreet: interrupted; nothing was written\n"
+
+
+def test_interruption_while_modules_are_loaded() -> None:
+    """Ctrl-C in the first tenths of a second showed where Python was."""
+    code = """
+import sys
+class Interrupted:
+    def find_spec(self, name, *more):
+        if name == "discreet.cli.lazy_group":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+sys.argv = ["discreet", "risk", "--example", "sex"]
+from discreet.cli import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "discreet: interrupted; nothing was written\n")
+
+
 def test_a_reader_that_goes_away() -> None:
     command = Path(sys.executable).with_name("discreet")
     done = subprocess.run(

@@ -6,7 +6,9 @@ import os
 import pickle
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -136,6 +138,24 @@ def test_compiling_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
         WATCHING.pop()
     assert told[0] == (0, 2, "compiling once, about 1 s")
     assert told[-1] == (2, 2, "compiling once, about 1 s")
+
+
+def test_threads_that_lack_the_compiler_say_so_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+
+    def listener(done: int, total: int, label: str) -> None:
+        time.sleep(0.05)
+        told.append(label)
+
+    kernels._say_that_it_is_slow.cache_clear()
+    WATCHING.append(listener)
+    try:
+        with ThreadPoolExecutor(2) as pool:
+            assert [one.result() for one in [pool.submit(kernels._ask_for_it) for _ in range(2)]] == [INFINITE] * 2
+    finally:
+        WATCHING.pop()
+        kernels._say_that_it_is_slow.cache_clear()
+    assert len(told) == 1
 
 
 def test_constants_that_kernels_hand_over_compile_nothing_again(monkeypatch: pytest.MonkeyPatch) -> None:

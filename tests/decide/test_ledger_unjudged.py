@@ -318,6 +318,9 @@ def test_a_release_that_people_saw_is_retagged(ledger: Ledger) -> None:
     assert ledger.entries() == (again,)
     with pytest.raises(RequestError, match="says the same already"):
         ledger.retag("Old", period="2022", reason="x")
+    untagged = ledger.add(shown([7, 9], {"sex": ["f", "m"]}), title="Bare")
+    with pytest.raises(RequestError, match=f"^release {untagged} says the same already; give another population"):
+        ledger.retag("Bare", reason="x")
     with pytest.raises(RequestError, match="give the reason"):
         ledger.retag("Old", period="2021", reason=" ")
 

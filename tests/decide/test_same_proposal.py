@@ -52,3 +52,22 @@ def test_draws_that_an_assessment_withholds_are_told() -> None:
     assert found.recommended is not None
     assert found.points[found.recommended].point.title == "random-rounding, base 3, additive"
     assert "7 of 10 of its draws meet it once readers know why it was taken" in found.sentence
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_same_is_recommended_among_other_methods(seed: int) -> None:
+    """Others may keep more of the table by chance; the policy's first protection that meets it is what is taken."""
+    first, *_ = listed("default")
+    others = [{"name": "cell-key", "bound": 5, "variance": 3}, {"name": "random-rounding", "base": 3}]
+    found = dc.compare(datasets.load("religion"), [first, *others], draws=10, audits=1, seed=seed)
+    assert found.recommended is not None
+    assert found.points[found.recommended].point.title == "random-rounding, base 3, additive"
+    assert "the first in the policy's order that does" in found.sentence
+
+
+def test_what_may_not_be_the_first_is_not_called_so() -> None:
+    *_, later, _ = listed("default")
+    found = dc.compare(datasets.load("religion"), [later], draws=10, audits=1, seed=1)
+    assert found.recommended is not None
+    assert found.points[found.recommended].point.title == "random-rounding, base 5, additive"
+    assert "of those that do, it keeps most of the table" in found.sentence

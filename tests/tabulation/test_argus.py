@@ -63,6 +63,14 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_a_contribution_that_is_not_the_cell_is_refused_with_the_column_it_is_of(folder: Path) -> None:
+    (folder / "t.tab").write_text(TAB.replace("5,00;1;5,00;5,00;0", "5,00;1;6,00;5,00;0"))
+    (folder / "t.rda").write_text(RDA.replace("Cost\n    <NUMERIC> <COSTVAR>", "Tax\n    <NUMERIC> <SHADOW>"))
+    told = r"Region=99 \(Tax\): its only contribution is 5, but the cell adds up to 6; correct one of them"
+    with pytest.raises(DataError, match=told):
+        read_tab(folder / "t.tab")
+
+
 def test_tables(folder: Path) -> None:
     found = read_tab(folder / "t.tab")
     cells = found.tabulation

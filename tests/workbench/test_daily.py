@@ -87,6 +87,7 @@ def test_the_whole_way_with_a_ledger_that_is_not_there_yet(opened: Any, tmp_path
         assert "Entered in office.sqlite" in person.text("#entered")
         assert ledger.exists()
         assert "not begun yet" not in person.text("#context")
+        assert person.text("#ledger-verdict") == "Nothing was published before it, as far as office.sqlite knows."
         # The same again is checked beside it, and a button that cannot be used says why.
         page.click("#assess")
         page.wait_for_selector("#ledger-verdict")
@@ -248,10 +249,11 @@ def test_several_files_are_judged_and_the_worst_comes_first(opened: Any, tmp_pat
     (tmp_path / "tight.csv").write_text(HIDES)
     (tmp_path / "plain.csv").write_text("area,count\nn,120\ns,140\n")
     files = [tmp_path / "plain.csv", patients(tmp_path / "patients.csv"), tmp_path / "tight.csv"]
-    with visiting(opened, *files, firms(tmp_path / "firms.csv")) as (person, page):
+    files += [firms(tmp_path / "firms.csv"), book(tmp_path / "book.xlsx")]
+    with visiting(opened, *files) as (person, page):
         page.click("#batch summary")
         page.click("#batch-start")
-        done = "() => document.querySelectorAll('#batch-verdicts [data-verdict]').length === 4"
+        done = "() => document.querySelectorAll('#batch-verdicts [data-verdict]').length === 5"
         page.wait_for_function(f"{done} && !document.querySelector('#batch-verdicts [data-verdict=running]')")
         verdicts = page.eval_on_selector_all(
             "#batch-verdicts [data-verdict]", "nodes => nodes.map(n => n.dataset.verdict)"
@@ -261,6 +263,10 @@ def test_several_files_are_judged_and_the_worst_comes_first(opened: Any, tmp_pat
         assert (verdicts[0], "failed" in verdicts) == ("unsafe", True)
         page.locator("#batch-verdicts").scroll_into_view_if_needed()
         person.picture("batch")
+        # What the page itself can do is told, and no option of a command line.
+        told = person.text("#batch-verdicts tr:has-text('book.xlsx')")
+        assert "which one is meant. Open the file to choose how it is read." in told
+        assert "--" not in told
         assert page.inner_text("#batch-verdicts tbody tr >> nth=0 >> button") == "tight.csv"
         page.click("#batch-verdicts button:has-text('patients.csv')")
         page.wait_for_selector("#use")

@@ -22,6 +22,12 @@ def main(arguments: list[str] | None = None) -> None:
         from discreet.cli import app
 
         app.main(arguments)
+    except KeyboardInterrupt:
+        # Modules are still being loaded; once that is done, app.main listens itself.
+        from discreet.cli.interruption import INTERRUPTED, MESSAGE
+
+        print(f"discreet: {MESSAGE}", file=sys.stderr)
+        sys.exit(INTERRUPTED)
     finally:
         if from_shell and "duckdb" not in sys.modules:
             # So does looking through them once more at the end, for nothing; only DuckDB complains if that is left out.

@@ -14,7 +14,7 @@ import typer
 
 from discreet.cli import front_page, show
 from discreet.cli.deadline import own_process
-from discreet.cli.interruption import INTERRUPTED, MESSAGE, interruptible
+from discreet.cli.interruption import INTERRUPTED, interruptible, message
 from discreet.cli.lazy_group import LazyGroup
 from discreet.cli.plain_values import take_plainly
 from discreet.cli.protection_record import Invocation
@@ -135,7 +135,7 @@ def _answer(given: list[str]) -> None:
     try:
         code = _called(given)
         if code == INTERRUPTED:
-            _fail(MESSAGE, INTERRUPTED)
+            _fail(message(given), INTERRUPTED)
         sys.stdout.flush()
         sys.exit(code)
     except SystemExit as stop:

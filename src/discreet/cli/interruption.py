@@ -15,7 +15,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 INTERRUPTED = 130
@@ -24,6 +24,13 @@ GRACE = 0.25
 """Seconds that the main thread has to end by itself: a quarter of the second that people wait at most, since a busy
 machine takes its time before and after."""
 MESSAGE = "interrupted; nothing was written"
+KEPT = "interrupted; what was finished is kept, and the same command goes on from there"
+
+
+def message(given: Sequence[str]) -> str:
+    """Say what became of the work of an interrupted command line: plans keep it, and so do comparisons if asked."""
+    resumes = any(one.partition("=")[0] == "--resume" for one in given)
+    return KEPT if resumes or list(given[:2]) == ["plan", "run"] else MESSAGE
 
 
 @contextmanager
@@ -72,7 +79,7 @@ def _listen(ear: socket.socket, said: threading.Event) -> None:
 def _end(quietly: bool) -> None:
     # A progress bar hides the cursor of a terminal.
     cursor = "\x1b[?25h\n" if sys.stderr.isatty() else ""
-    print(cursor if quietly else f"{cursor}discreet: {MESSAGE}\n", end="", file=sys.stderr, flush=True)
+    print(cursor if quietly else f"{cursor}discreet: {message(sys.argv[1:])}\n", end="", file=sys.stderr, flush=True)
     # Nobody has made a scratch folder where this was never loaded, and loading it takes time at every start.
     if files := sys.modules.get("discreet.core.files"):
         files.remove_scratch()

@@ -176,11 +176,16 @@ def _has_compiler() -> bool:
     return find_spec("numba") is not None and os.environ.get("NUMBA_DISABLE_JIT", "0") in ("", "0")
 
 
-@cache
 def _ask_for_it() -> float:
     """Say once that this is work for the compiler, and go on."""
-    announce(0, 0, "this is slow without the compiler; pip install 'discreet[compiler]' makes it many times faster")
+    with _building:  # several threads may find that out at once
+        _say_that_it_is_slow()
     return math.inf
+
+
+@cache
+def _say_that_it_is_slow() -> None:
+    announce(0, 0, "this is slow without the compiler; pip install 'discreet[compiler]' makes it many times faster")
 
 
 def _parts(values: Iterable[object]) -> Iterator[object]:

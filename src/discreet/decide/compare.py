@@ -75,16 +75,15 @@ class Comparison(Recorded):
     def recommended(self) -> int | None:
         """The point that an assessment takes: the unprotected table, or the policy's first protection that meets it.
 
-        If not all of the policy's protections are compared, it is the one with the highest utility that meets the
-        policy.
+        If what an assessment takes is not compared, it is the one with the highest utility that meets the policy.
         """
         if self.policy.as_is == "if safe" and not self.points[0].faults:
             return 0
+        if self.proposed is not None:
+            return self.proposed[0]
         suitable = [one for one in self.policy.protections if one.suits(self.subject.magnitudes)]
         compared = sum(self._listed(point.point) for point in self.points)
-        if compared < len(suitable):
-            return self._best
-        return None if self.proposed is None else self.proposed[0]
+        return self._best if compared < len(suitable) else None
 
     def _listed(self, point: GridPoint) -> bool:
         return self.policy.proposes(point.name, dict(point.parameters), self.subject.magnitudes)
@@ -123,7 +122,7 @@ class Comparison(Recorded):
         utility = f"utility {figure(best.figure('utility'))}"
         if best.point == NONE:
             return f"{head} Take the table as it is, which {'does too' if fit else 'does'}."
-        if self._listed(best.point):
+        if self.proposed is not None:
             first = f"the first in the policy's order that does ({utility})"
             return f"{head} Take {best.point.title}, {first}.{self._at_times}{self._unlisted}"
         return f"{head} Take {best.point.title}: of those that do, it keeps most of the table ({utility})."

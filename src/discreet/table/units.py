@@ -121,9 +121,10 @@ class Level(Frozen):
             allowed = rounding * (top.shape[1] + 1) + 1e-9 * np.abs(total)
             short = (self.units <= top.shape[1]) & (top.sum(axis=1) < total - allowed)
             if top.shape[1] and (row := first_true(short)) is not None:
+                several = f"{self.units[row]:,} largest contributions add up to"
                 raise DataError(
-                    f"cell {describe(row)}: its {self.units[row]:,} largest contributions add up to "
-                    f"{top[row].sum():,.10g}, but the cell to {total[row]:,.10g}; correct one of them"
+                    f"cell {describe(row)}: its {'only contribution is' if self.units[row] == 1 else several} "
+                    f"{top[row].sum():,.10g}, but the cell adds up to {total[row]:,.10g}; correct one of them"
                 )
 
     @classmethod

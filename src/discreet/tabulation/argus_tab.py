@@ -96,7 +96,8 @@ def read_tab(
     tabulation = Tabulation(axes, margins_of(axes, cells), cells, records, None, values, level)
     with errors_of(file):
         rounding = max((0.5 * 10.0 ** -_stated_decimals(one) for one in responses), default=0.0)
-        level.refuse_contradictions(tabulation.describe, rounding)
+        of = f" ({shadow})" if shadow else ""
+        level.refuse_contradictions(lambda row: f"{tabulation.describe(row)}{of}", rounding)
     if recompute:
         tabulation = _recomputed(tabulation)
     elif check:

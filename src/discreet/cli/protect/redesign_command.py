@@ -110,7 +110,7 @@ def _finish(done: Protected, console: show.Console) -> None:
         ]
         for step in advice["frontier"]
     ]
-    show.table(console, ["merges", "score", "removed", "entropy lost", "merged"], rows)
+    show.table(console, ["merges", "score", "removed", "entropy lost", "merged"], rows, left=(0, 4))
 
 
 def _pairs(texts: list[str] | None, option: str) -> dict[str, str]:

@@ -271,8 +271,9 @@ class Ledger(Readable):
                 least = _zero_or_one(least)
                 refuse_contradiction(_of_at_least(unpacked(self._texts([entry], past)[0]), least, entry))
             elif all(now[tag] == getattr(entry, tag) for tag in now):
+                said = ", ".join(filter(None, now.values()))
                 raise RequestError(
-                    f"release {entry} says the same already ({', '.join(filter(None, now.values())) or 'nothing'}); "
+                    f"release {entry} says the same already{f' ({said})' if said else ''}; "
                     "give another population, period or variable, or what hidden figures are at least (population=, "
                     "period=, variable=, least=, --population, --period, --variable, --least)"
                 )

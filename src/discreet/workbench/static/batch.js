@@ -1,6 +1,6 @@
 // Batches: a verdict on each of several files, the worst first.
 
-import { run } from "./api.js";
+import { plainly, run } from "./api.js";
 import { dataTable, el, fill, toast } from "./dom.js";
 import { policyName, policyOf, policyPick } from "./compare.js";
 import { readAs } from "./see.js";
@@ -35,7 +35,7 @@ async function judgeAll(names, show) {
   const waiting = [...names];
   const work = async () => {
     for (let name = waiting.shift(); name !== undefined; name = waiting.shift()) {
-      const found = await judge(name).catch((error) => ({ verdict: "failed", sentence: error.message }));
+      const found = await judge(name).catch((error) => ({ verdict: "failed", sentence: `${plainly(error.message)}. Open the file to choose how it is read.` }));
       if (going !== mine) return;
       results.set(name, found);
       show();

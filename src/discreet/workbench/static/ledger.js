@@ -87,7 +87,15 @@ export async function inLedger(node, release, still, told) {
   await checkLedger(checked, release, still, { told: async (c) => {
     const why = !c ? "It could not be checked against the ledger." : c.verdict === "safe" ? "" : c.verdict === "unsafe" ? "Together with earlier releases it gives figures away." : "Not everything could be judged beside earlier releases.";
     const enter = button({ id: "enter", on: { click: async () => {
-      try { const job = await run("ledger add", request("ledger add", release)); showCommand(job.command); await refreshLedger(); fill(entry, el("p", { id: "entered" }, `Entered in ${bench.ledger} as ${job.result.title}.`)); toast("entered in the ledger"); } catch (error) { entry.append(failure(error)); }
+      try {
+        const first = !bench.begun;
+        const job = await run("ledger add", request("ledger add", release));
+        showCommand(job.command);
+        await refreshLedger();
+        if (first) fill(checked.querySelector("#ledger-verdict"), `Nothing was published before it, as far as ${bench.ledger} knows.`);
+        fill(entry, el("p", { id: "entered" }, `Entered in ${bench.ledger} as ${job.result.title}.`));
+        toast("entered in the ledger");
+      } catch (error) { entry.append(failure(error)); }
     } } }, "Enter it in the ledger", why);
     fill(entry, el("p", { class: "row" }, enter));
     (checked.querySelector("section") || node).append(entry);
