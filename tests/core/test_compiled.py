@@ -168,6 +168,16 @@ def test_constants_that_kernels_hand_over_compile_nothing_again(monkeypatch: pyt
     assert len(step._variant(counted=False).signatures) == 1
 
 
+def test_a_kernel_with_defaults_is_refused() -> None:
+    """For a default that is left out, machine code is made once more."""
+
+    def lifted(x: int, by: int = 1) -> int:
+        return x + by
+
+    with pytest.raises(TypeError, match="lifted is a kernel and has defaults; have its callers state every argument"):
+        compiled(lifted)
+
+
 def test_what_others_compile_is_left_alone() -> None:
     told: list[tuple[int, int, str]] = []
     kernel = fresh(ratio)

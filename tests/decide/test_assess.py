@@ -369,7 +369,7 @@ def test_disclosure_risk_is_stated_only_where_it_is_shown() -> None:
         ("suppress", False),
         ("bernoulli-sample:rate=0.95", False),
     ):
-        found = dc.assess(table, protection=protection, seed=1, trial=True)
+        found = dc.assess(table, protection=protection, seed=1, trial=True, time_limit=3600)
         assert found.evidence is not None
         assert bool(np.isnan(found.evidence.known.bits).any()) != shown, protection
         assert found.verdict == ("protect" if shown else "withhold"), protection

@@ -156,7 +156,8 @@ class Kernel(Generic[P, Result]):
 def compiled(function: Callable[P, Result]) -> Kernel[P, Result]:
     """Make a kernel of a function: plain loops, and arrays that are made ready outside.
 
-    Kernels that call each other belong in one file: Numba's cache notices a change of a kernel's own file only.
+    Kernels that call each other belong in one file: Numba's cache notices a change of a kernel's own file only. They
+    have no defaults: Numba compiles a kernel, and all that hand it on, once more for each one that is left out.
 
     >>> @compiled
     ... def total(x: np.ndarray) -> int:
@@ -167,6 +168,8 @@ def compiled(function: Callable[P, Result]) -> Kernel[P, Result]:
     >>> total(np.arange(4))
     6
     """
+    if getattr(function, "__defaults__", None) or getattr(function, "__kwdefaults__", None):
+        raise TypeError(f"{function.__qualname__} is a kernel and has defaults; have its callers state every argument")
     return Kernel(function)
 
 

@@ -17,7 +17,7 @@ from discreet.core.clock import Clock
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, index_ranges
 from discreet.core.progress import Progress
 from discreet.core.sparse import distinct_rows, row_of, starts_of
-from discreet.protect.suppression.circuits import workspace
+from discreet.protect.suppression.circuits import EFFORT, workspace
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge, by_class
 from discreet.protect.suppression.meeting import CircuitSearch, DemandColumns, HeldCircuits, keep, meet, reserve
 from discreet.protect.suppression.pattern import Circuit, Pattern
@@ -142,7 +142,8 @@ class Demanded:
     def can_be_met(self, cost: FloatArray, demands: Sequence[Sequence[int]] | None = None) -> BoolArray:
         """Say for which demands a search finds a circuit at given costs."""
         search, none = self.search(cost, demands), np.zeros(0, np.int64)
-        met: BoolArray = meet(np.arange(search.asked.cell.size), (none, none), False, search, self.pool, self.end)[2]
+        order = np.arange(search.asked.cell.size)
+        met: BoolArray = meet(order, (none, none), False, search, self.pool, self.end, EFFORT)[2]
         return met
 
     def ask(self, cell: int, size: int, way: int, attacker: int) -> None:

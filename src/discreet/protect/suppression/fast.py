@@ -179,7 +179,8 @@ class FastSearch(Demanded):
         _, at, down, up = self.facts
         known = (at[mine], down[mine], up[mine])
         # For a large amount a linear program finds such cells sooner than a tableau.
-        hint = self.work.found[: settle(q, np.inf, self.search(cost), 0)[1] if self.size[q] < PARTS else 0]
+        count = settle(q, np.inf, self.search(cost), 0, CIRCUIT_EFFORT)[1] if self.size[q] < PARTS else 0
+        hint = self.work.found[:count]
         return rescue(self.problem, self.cell[q], self.size[q], self.way[q], cost, known, hint, self.clock)
 
     # --- releasing ----------------------------------------------------------------------------------------

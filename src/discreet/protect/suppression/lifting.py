@@ -21,10 +21,11 @@ from discreet.core.highs import Program
 from discreet.core.numerics import BoolArray, FloatArray, IntArray, each_once, index_ranges
 from discreet.core.progress import Progress
 from discreet.core.sparse import Rows
-from discreet.protect.suppression.circuits import FOUND
+from discreet.protect.suppression.circuits import EFFORT, FOUND
 from discreet.protect.suppression.demands import BOTH, UP, OwnRoom
 from discreet.protect.suppression.fast import FastSearch, fast, meet_insiders
 from discreet.protect.suppression.insider_knowledge import InsiderKnowledge
+from discreet.protect.suppression.meeting import TRIES as CIRCUIT_TRIES
 from discreet.protect.suppression.meeting import settle
 from discreet.protect.suppression.problem import Cells, Problem
 from discreet.protect.suppression.rescue import LATE
@@ -209,7 +210,7 @@ class LiftedSearch(FastSearch):
         for most, grow in ((0, False), (WIDE, False), (0, True)):
             cost = shown.costs()
             for number in range(TRIES):
-                outcome, count = settle(0, np.inf, shown.search(cost, asked))
+                outcome, count = settle(0, np.inf, shown.search(cost, asked), CIRCUIT_TRIES, EFFORT)
                 if outcome != FOUND:
                     break
                 classes, moves = shown.work.found[:count].copy(), np.rint(shown.work.moves[:count]).astype(np.int64)

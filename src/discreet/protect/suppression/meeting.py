@@ -92,9 +92,7 @@ class CircuitSearch(NamedTuple):
 
 
 @compiled
-def settle(
-    q: int, limit: float, search: CircuitSearch, tries: int = TRIES, patience: float = EFFORT
-) -> tuple[int, int]:
+def settle(q: int, limit: float, search: CircuitSearch, tries: int, patience: float) -> tuple[int, int]:
     """Find the cheapest circuit in integers for a demand, and leave its moves in the workspace.
 
     Where it has fractional moves, it is looked for again as often as ``tries`` says; the last one stays. One search
@@ -355,7 +353,7 @@ def meet(
     search: CircuitSearch,
     pool: IntArray,
     end: int,
-    patience: float = EFFORT,
+    patience: float,
 ) -> tuple[IntArray, int, BoolArray]:
     """Look for the cheapest circuits of demands that have none, and keep them if they are to be ``kept``.
 
