@@ -11,10 +11,8 @@ Given other arguments, it runs ``discreet`` with them and measures the workbench
 
 from __future__ import annotations
 
-import ast
 import atexit
 import json
-import marshal
 import os
 import sys
 from collections import defaultdict
@@ -51,42 +49,12 @@ def measure(part: str = "") -> Callable[[], None]:
     import slipcover
 
     measured = slipcover.Slipcover(branch=True, d_miss_threshold=AGAIN)
-    _leave_counting_to_the_report(slipcover.Slipcover)
-    _mark_once(Path(folder).resolve() / "marked")
     slipcover.ImportManager(measured, slipcover.FileMatcher(sources=[SOURCE / "discreet" / part])).__enter__()
 
     if not part:  # what no other process and no compiler is given needs no more
         _send_as_written("cloudpickle", "pyspark.cloudpickle")
         _compile_as_written()
     return partial(_leave, measured, Path(folder).resolve(), os.getpid())
-
-
-def _leave_counting_to_the_report(measure: Any) -> None:
-    """Have no process list the lines and branches there are: the report does, once. That took a fifth of importing."""
-    for name in ("lines_from_code", "branches_from_code"):
-        setattr(measure, name, staticmethod(lambda code: ()))
-
-
-def _mark_once(folder: Path) -> None:
-    """Have what one process of a run has compiled with marks be loaded by the others, in half of the time."""
-    from slipcover import branch, importer
-
-    def run(self: Any, module: Any) -> None:
-        about = self.origin.stat()
-        kept = folder / f"{module.__name__} {about.st_mtime_ns} {about.st_size}"
-        if kept.exists():
-            code = marshal.loads(kept.read_bytes())
-        else:
-            tree = branch.preinstrument(ast.parse(self.origin.read_bytes()))
-            code = compile(tree, str(self.origin), "exec")
-            folder.mkdir(parents=True, exist_ok=True)
-            part = kept.with_name(f"{kept.name} {os.getpid()}")
-            part.write_bytes(marshal.dumps(code))
-            part.replace(kept)
-        self.sci.register_module(module)
-        exec(self.sci.instrument(code), module.__dict__)
-
-    setattr(importer.SlipcoverLoader, "exec_module", run)  # noqa: B010 (a method is replaced)
 
 
 def _compile_as_written() -> None:
