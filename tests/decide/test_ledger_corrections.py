@@ -289,6 +289,19 @@ def test_the_reader_takes_what_is_printed_alike_to_be_as_it_was(ledger: Ledger) 
     assert {f.name: f.lower for f in result.new}["area=e, size=w"] == 1
 
 
+def test_a_sum_with_what_is_only_bounded_is_shown_from_both_sides(tmp_path: Path) -> None:
+    """A cell that was 2 and went down is 1 or less, and hidden figures are 1 or more: no sum is equal to it."""
+    area = {"area": list("abcd")}
+    first, second = (Table.from_array(row, area) for row in ([10, 2, 20, 0], [11, 1, 20, 0]))
+    hidden = Figures.from_array([None, None, 20, 0, 32], {"area": [*"abcd", "Total"]})
+    book = Ledger(tmp_path / "l.sqlite")
+    book.add(Release.of(Figures.from_array([10, 2, 20, 0], area)), title="First")
+    originals = {"First": first, "Final": second}
+    found = book.check(Release.of(hidden), title="Final", revises="First", originals=originals)
+    (told,) = (f.subtraction for f in found.new if f.name == "area=b")
+    assert "area=b ≤ [area=b in «First»] − [the correction of area=b] = 2 − 1 = 1; area=b ≥" in told
+
+
 def test_a_kept_original_needs_not_be_given_again(tmp_path: Path) -> None:
     book = Ledger(tmp_path / "kept.sqlite")
     truth = tmp_path / "first.csv"

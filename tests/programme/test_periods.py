@@ -214,6 +214,39 @@ def test_a_correction_that_gives_figures_away_is_published_once_more_is_closed(t
     assert run_quarter(tmp_path, "q1", said + "".join(closed), vintage="second").verdict == "protect"
 
 
+def test_a_correction_names_what_can_be_closed_totals_too_until_it_is_published(tmp_path: Path) -> None:
+    """Totals tell how far each corrected cell went: closing cells alone never ends."""
+    first = [(8, 23, 1, 18), (16, 31, 3, 16), (11, 27, 2, 28), (11, 25, 1, 24), (9, 22, 0, 24)]
+    second = [(8, 22, 1, 18), (17, 31, 3, 16), (12, 28, 2, 27), (11, 24, 1, 24), (9, 22, 0, 24)]
+    (tmp_path / "own.toml").write_text('extends = "default"\n[rules]\nthreshold = 4\n[limits]\ndr = "none"\n')
+
+    def run_with(vintage: str, more: str = "") -> ProgrammeOutcome:
+        head = f'title = "people"\nvintage = "{vintage}"\npopulation = "people"\npolicy = "own.toml"\nfewest = 1\n'
+        head += 'protection = "suppress"\nledger = "office.sqlite"\n'
+        records = f'[records]\nfiles = "{vintage}.csv"\ncontributor = "id"\n[output]\nfolder = "{vintage}"\n'
+        plan = plan_of(head + records + more + table("A", ["region", "size"]), folder=tmp_path)
+        return run_plan(plan, RunOptions(seed=2**127 + 1))
+
+    for vintage, counts in (("first", first), ("second", second)):
+        cells = [f"r{i},s{k}" for i, row in enumerate(counts) for k, n in enumerate(row) for _ in range(n)]
+        rows = ["id,region,size", *(f"{number},{cell}" for number, cell in enumerate(cells))]
+        (tmp_path / f"{vintage}.csv").write_text("\n".join(rows) + "\n")
+    publish_outcome(run_with("first"))
+    said = '[previous]\nfolder = "first"\nrevision = true\nrecords = "first.csv"\n'
+    found = run_with("second", said)
+    assert found.verdict == "withhold"
+    for _ in range(4):
+        if found.verdict != "withhold":
+            break
+        named = found.clusters[0].sentence.partition("These are open: ")[2]
+        assert named, found.clusters[0].sentence
+        for one in named.split("; "):
+            cell = ", ".join(f'{part.partition("=")[0]} = "{part.partition("=")[2]}"' for part in one.split(", "))
+            said += f'[[frozen]]\ncell = {{ {cell} }}\nstate = "closed"\n'
+        found = run_with("second", said)
+    assert found.verdict == "protect", found.clusters[0].sentence
+
+
 def test_a_correction_of_figures_drawn_at_random_is_judged_by_the_policy_that_the_refusal_names(tmp_path: Path) -> None:
     draw = np.random.default_rng(3)
     people = {i: born(draw)[:3] for i in range(300)}

@@ -200,8 +200,8 @@ class Steady:
             state = states.get(key)
             if state == "closed" and value == 0:
                 raise RequestError(
-                    f"frozen: cell {_named(cell)} of {self.cells.cluster.name!r} is 0, and zeros are published; take "
-                    "it out of the freeze"
+                    f"frozen: cell {cell_name(cell)} of {self.cells.cluster.name!r} is 0, and zeros are published; "
+                    "take it out of the freeze"
                 )
             if state is None and held and was_open is False:
                 state = "closed"
@@ -228,7 +228,7 @@ class Steady:
             key = frozenset((name, code) for name, code in one.cell.items() if code != "Total")
             if key not in known:
                 raise DataError(
-                    f"frozen: no table of {self.cells.cluster.name!r} shows cell {_named(one.cell)}; correct it"
+                    f"frozen: no table of {self.cells.cluster.name!r} shows cell {cell_name(one.cell)}; correct it"
                 )
             found[key] = one.state
         return found
@@ -399,10 +399,10 @@ def _cost(pattern: Pattern) -> float:
     return units / 10.0**cells.equations.decimals
 
 
-def _named(cell: Mapping[str, str]) -> str:
+def cell_name(cell: Mapping[str, str]) -> str:
     """Return a cell in words.
 
-    >>> _named({"area": "n", "sex": "Total"})
+    >>> cell_name({"area": "n", "sex": "Total"})
     'area=n, sex=Total'
     """
     return ", ".join(f"{name}={code}" for name, code in cell.items())

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+import numpy as np
+
 from discreet.core.text import grouped_text
 from discreet.decide.ledger.check_result import Term
 from discreet.decide.ledger.entry import PublishedTable
@@ -25,15 +27,25 @@ def shown(found: Bounds, i: int, sheets: Sequence[PublishedTable], deadline: flo
     """Return how the bounds of a position follow, as far as known by the deadline."""
     sides = [prove(found, i, upper=upper, deadline=deadline) for upper in (True, False)]
     exact = found.lower[i] == found.upper[i]
-    kept = [side for side in (sides[:1] if exact and sides[0] is not None else sides) if side is not None]
+    one = exact and sides[0] is not None and not _leaves_open(found, sides[0])
+    kept = [side for side in (sides[:1] if one else sides) if side is not None]
     terms: dict[Term, None] = {}
     lines = []
     for side in kept:
-        mine, line = _written(found, side, sheets, bool(exact))
+        mine, line = _written(found, side, sheets, bool(one))
         terms.update(dict.fromkeys(mine))
         lines.append(line)
     releases = dict.fromkeys(term.release for term in terms if term.release)
     return tuple(terms), tuple(releases), "; ".join(dict.fromkeys(lines))
+
+
+def _leaves_open(found: Bounds, proof: BoundProof) -> bool:
+    """Say whether a sum takes more than 0 of what is not known: it then bounds one side only."""
+    stated = found.equations
+    at = np.array([i for i, _ in proof.terms if i != proof.position], np.int64)
+    upper = np.array([(g > 0) == proof.upper for i, g in proof.terms if i != proof.position], bool)
+    ends = np.where(upper, stated.upper[at], stated.lower[at])
+    return bool(((ends != 0) & (stated.lower[at] != stated.upper[at])).any())
 
 
 def _written(found: Bounds, proof: BoundProof, sheets: Sequence[PublishedTable], exact: bool) -> tuple[list[Term], str]:
