@@ -71,6 +71,10 @@ CLOSE = (
 """What to do in a plan if a revision gives away figures together with what it corrects."""
 CLOSED = "No figure that the correction changed is open, so nothing more can be closed: let the last version stand"
 """What is left to do in a plan if nothing can be closed."""
+CLOSELY = (
+    "Beside other releases, it is judged which amounts can be worked out exactly, not whether they keep their levels"
+)
+"""What a check of amounts beside the ledger leaves open, where a policy has protection levels."""
 NAMED = 12
 """How many open figures a message names."""
 KEPT = ".plan"
@@ -338,6 +342,8 @@ def _checked(
         raise DataError(plan.told([(("ledger",), f"{error.told}; {DIFFERENT}")])) from None
     what = "ledger" if there else "other tables"
     told = " ".join([f"beside the {what}{' and the map' if maps else ''}: {seen.sentence}", *seen.arithmetic(1)])
+    asks_more = seen.verdict == "safe" and (seen.linked or seen.compared) and _asks_more(policy, about["variable"])
+    told = f"{told.removesuffix('.')}. {CLOSELY}" if asks_more else told
     told += f". {remedy(plan)}" if maps and seen.verdict != "safe" else ""
     revision = plan.previous is not None and plan.previous.revision and one.method == "suppress"
     told += f". {_hide_more(plan, one)}" if revision and (seen.new or SUMS in told) else ""
@@ -348,6 +354,12 @@ def _checked(
     late = seen.verdict == "incomplete" and effort.clock.late
     held = f"Do not release it: {told}"
     return replace(one, verdict="withhold", sentence=held, checks=checks, release=None, unfinished=late)
+
+
+def _asks_more(policy: Policy, variable: str) -> bool:
+    """Say whether a policy has protection levels for a variable, which no ledger judges."""
+    judges = [] if variable in COUNTED else policy.judges(True, holdings=policy.rules.level == "holding")
+    return bool(judges) and policy.limits.levels != "never"
 
 
 def _hide_more(plan: Programme, one: ClusterOutcome) -> str:
