@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-import numpy as np
-
 from discreet.core.text import grouped_text
 from discreet.decide.ledger.check_result import Term
 from discreet.decide.ledger.entry import PublishedTable
@@ -40,12 +38,14 @@ def shown(found: Bounds, i: int, sheets: Sequence[PublishedTable], deadline: flo
 
 
 def _leaves_open(found: Bounds, proof: BoundProof) -> bool:
-    """Say whether a sum takes more than 0 of what is not known: it then bounds one side only."""
+    """Say whether a sum takes more than 0 of what is not known, for no reason that is told: it bounds one side only."""
     stated = found.equations
-    at = np.array([i for i, _ in proof.terms if i != proof.position], np.int64)
-    upper = np.array([(g > 0) == proof.upper for i, g in proof.terms if i != proof.position], bool)
-    ends = np.where(upper, stated.upper[at], stated.lower[at])
-    return bool(((ends != 0) & (stated.lower[at] != stated.upper[at])).any())
+    for i, g in proof.terms:
+        upper = (g > 0) == proof.upper
+        told = i == proof.position or (i, upper) in stated.reasons
+        if not told and stated.lower[i] != stated.upper[i] and (stated.upper if upper else stated.lower)[i] != 0:
+            return True
+    return False
 
 
 def _written(found: Bounds, proof: BoundProof, sheets: Sequence[PublishedTable], exact: bool) -> tuple[list[Term], str]:
