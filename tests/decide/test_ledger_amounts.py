@@ -22,6 +22,7 @@ from discreet.decide.ledger.joint import Joint
 from discreet.decide.ledger.numbers_and_amounts import mixed_findings
 from discreet.decide.ledger.settings import Settings
 from discreet.table.figures import Figures
+from discreet.table.hierarchy import Hierarchy
 from discreet.table.kinds import Kind
 from discreet.table.release import Release
 
@@ -313,6 +314,19 @@ def test_10_and_20_by_area_and_15_and_15_by_size_are_three_firms(ledger: Ledger)
     wide.add(shown([None, None], {"form": ["f", "Total"]}, mark=many), title="Firms", population="firms")
     wide.add(shown([10, 20], {"area": ["n", "s"]}), title="Areas", variable="turnover", population="firms")
     assert wide.check(shown([15, 15], {"size": ["small", "large"]}), **OF, population="firms").verdict == "safe"
+
+
+@pytest.mark.parametrize(("north", "verdict"), [(4, "safe"), (1, "incomplete")])
+def test_levels_that_no_table_shows_take_no_respondents(north: int, verdict: str, ledger: Ledger) -> None:
+    """A firm in each size of each area is enough; that areas have three districts each asks for no more."""
+    tree = Hierarchy.from_parents([(f"{area}{k}", area) for area in "ns" for k in range(3)])
+    areas: dict[str, Any] = {"hierarchies": {"area": (tree,)}, "absent": "unpublished"}
+    numbers = shown([north, 5], {"area": ["n", "s"]}, **areas)
+    ledger.add(numbers, title="Firms", population="firms")
+    amounts = shown([100, 170], {"area": ["n", "s"]}, **areas)
+    ledger.add(amounts, title="Areas", variable="turnover", population="firms")
+    result = ledger.check(shown([120, 150], {"size": ["small", "large"]}), **OF, population="firms")
+    assert result.verdict == verdict, result.sentence
 
 
 def test_other_times_and_people_and_amounts_alone_tell_nothing(ledger: Ledger) -> None:

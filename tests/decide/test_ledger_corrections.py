@@ -289,6 +289,19 @@ def test_the_reader_takes_what_is_printed_alike_to_be_as_it_was(ledger: Ledger) 
     assert {f.name: f.lower for f in result.new}["area=e, size=w"] == 1
 
 
+def test_a_sum_with_what_is_only_bounded_is_shown_from_both_sides(tmp_path: Path) -> None:
+    """A cell that was 2 and went down is 1 or less, and hidden figures are 1 or more: no sum is equal to it."""
+    area = {"area": list("abcd")}
+    first, second = (Table.from_array(row, area) for row in ([10, 2, 20, 0], [11, 1, 20, 0]))
+    hidden = Figures.from_array([None, None, 20, 0, 32], {"area": [*"abcd", "Total"]})
+    book = Ledger(tmp_path / "l.sqlite")
+    book.add(Release.of(Figures.from_array([10, 2, 20, 0], area)), title="First")
+    originals = {"First": first, "Final": second}
+    found = book.check(Release.of(hidden), title="Final", revises="First", originals=originals)
+    (told,) = (f.subtraction for f in found.new if f.name == "area=b")
+    assert "area=b ≤ [area=b in «First»] − [the correction of area=b] = 2 − 1 = 1; area=b ≥" in told
+
+
 def test_a_kept_original_needs_not_be_given_again(tmp_path: Path) -> None:
     book = Ledger(tmp_path / "kept.sqlite")
     truth = tmp_path / "first.csv"
@@ -472,3 +485,45 @@ def test_versions_of_one_title_are_told_apart(tmp_path: Path) -> None:
         return {(one.name, one.lower, one.upper, one.cause) for one in book.check(made[2], **about).findings}
 
     assert found("Final", "Final", "Final") == found("First", "Second", "Third")
+
+
+def test_what_is_named_where_versions_are_not_judged_leads_on(tmp_path: Path) -> None:
+    """Tables that the later version does not repeat, or that cross in a circle."""
+    names = {name: [f"{name}{k}" for k in range(3)] for name in "abc"}
+    then = np.random.default_rng(4).integers(2, 14, (3, 3, 3))
+    now = then.copy()
+    now[1, 2, 1] += 3
+    now[0, 1, 2] += 2
+    both = {title: Table.from_array(cells, names) for title, cells in (("First", then), ("Final", now))}
+
+    def shown(cells: np.ndarray, *crossed: str) -> Release:
+        parts = []
+        for one in crossed:
+            full = np.pad(cells.sum(axis=tuple(k for k, n in enumerate("abc") if n not in one)), [(0, 1)] * len(one))
+            for axis in range(len(one)):
+                full[(slice(None),) * axis + (3,)] = full.sum(axis=axis)
+            figures = full.astype(object)
+            for at in np.ndindex(full.shape):
+                inner = [k for k in at if k < 3]
+                if len(inner) == 3 or (len(inner) == 2 and inner[1] > 0):
+                    figures[at] = None
+            labels = {n: [*names[n], "Total"] for n in one}
+            parts.append(Figures.from_array(figures.tolist(), labels, name=one))
+        return Release.of(parts)
+
+    asked: dict[str, Any] = {"title": "Final", "population": "p", "revises": "First"}
+    book = Ledger(tmp_path / "line.sqlite")
+    book.add(shown(then, "ab", "ac"), title="First", population="p")
+    (corrected, left) = book.check(shown(now, "ab"), **asked).unjudged
+    assert "name the release" not in corrected
+    assert "give the true tables of both" in left
+    assert "in one release with the others" in left
+    assert book.check(shown(now, "ab"), **asked, originals=both).verdict == "safe"
+    assert book.check(shown(now, "ab", "ac"), **asked).unjudged == (corrected,)
+    assert book.check(shown(now, "ab", "ac"), **asked, originals=both).verdict == "safe"
+    round_ = Ledger(tmp_path / "circle.sqlite")
+    round_.add(shown(then, "ab", "ac", "bc"), title="First", population="p")
+    (circle,) = round_.check(shown(now, "ab", "ac", "bc"), **asked, originals=both).unjudged
+    assert "cross in a circle" in circle
+    assert "publish a table of all their dimensions with the later one" in circle
+    assert round_.check(shown(now, "ab", "ac", "bc", "abc"), **asked, originals=both).unjudged == ()

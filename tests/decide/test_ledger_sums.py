@@ -13,6 +13,7 @@ import pytest
 from tests.lengths import seeds
 
 from discreet.core.clock import Clock
+from discreet.core.errors import DataError
 from discreet.decide.ledger import Ledger, LedgerCheck
 from discreet.decide.ledger.sums import System, smallest_sums
 from discreet.table.figures import Figures
@@ -53,6 +54,10 @@ def test_two_streets_together_hold_one_man_and_two_women(ledger: Ledger) -> None
         [[20, 28]], {"area": ["coast"], "sex": sexes}, hierarchies={"area": (coast,)}, absent="unpublished"
     )
     ledger.add(Release.of(first), title="Districts")
+    # Taken for empty, the streets that are in neither contradict the others; the refusal says what to state.
+    empty = Figures.from_array([[20, 28]], {"area": ["coast"], "sex": sexes}, hierarchies={"area": (coast,)})
+    with pytest.raises(DataError, match=r"Nobody is in area=s3 by «Zones»; .*--absent unpublished"):
+        ledger.check(Release.of(empty), title="Zones")
     result = ledger.check(Release.of(second), title="Zones")
     assert result.verdict == "unsafe"
     assert {(f.name, f.lower, f.cause) for f in result.new} == {

@@ -166,6 +166,10 @@ def test_a_correction_is_judged_with_the_records_of_then(tmp_path: Path) -> None
     assert "in a plan, records of [previous]" in open_.clusters[0].sentence
     found = run_quarter(tmp_path, "q1", f'{said}records = "old.csv"\n', vintage="third")
     assert found.verdict == "protect", found.clusters[0].sentence
+    # A figure that went down is less than what was printed: how closely both versions tell it is said not to be judged.
+    assert (
+        "which amounts can be worked out exactly, not whether they keep their levels" in found.clusters[0].checks[-1][1]
+    )
     # Records of then that the first release was not made from are refused.
     text = (tmp_path / "old.csv").read_text()
     (tmp_path / "old.csv").write_text(text.replace(",s0,", ",s1,", 9))
@@ -212,6 +216,39 @@ def test_a_correction_that_gives_figures_away_is_published_once_more_is_closed(t
     assert "(region=r2 + r3, size=s1 " in found.clusters[0].sentence
     assert "[[frozen]]" in found.clusters[0].sentence
     assert run_quarter(tmp_path, "q1", said + "".join(closed), vintage="second").verdict == "protect"
+
+
+def test_a_correction_names_what_can_be_closed_totals_too_until_it_is_published(tmp_path: Path) -> None:
+    """Totals tell how far each corrected cell went: closing cells alone never ends."""
+    first = [(8, 23, 1, 18), (16, 31, 3, 16), (11, 27, 2, 28), (11, 25, 1, 24), (9, 22, 0, 24)]
+    second = [(8, 22, 1, 18), (17, 31, 3, 16), (12, 28, 2, 27), (11, 24, 1, 24), (9, 22, 0, 24)]
+    (tmp_path / "own.toml").write_text('extends = "default"\n[rules]\nthreshold = 4\n[limits]\ndr = "none"\n')
+
+    def run_with(vintage: str, more: str = "") -> ProgrammeOutcome:
+        head = f'title = "people"\nvintage = "{vintage}"\npopulation = "people"\npolicy = "own.toml"\nfewest = 1\n'
+        head += 'protection = "suppress"\nledger = "office.sqlite"\n'
+        records = f'[records]\nfiles = "{vintage}.csv"\ncontributor = "id"\n[output]\nfolder = "{vintage}"\n'
+        plan = plan_of(head + records + more + table("A", ["region", "size"]), folder=tmp_path)
+        return run_plan(plan, RunOptions(seed=2**127 + 1))
+
+    for vintage, counts in (("first", first), ("second", second)):
+        cells = [f"r{i},s{k}" for i, row in enumerate(counts) for k, n in enumerate(row) for _ in range(n)]
+        rows = ["id,region,size", *(f"{number},{cell}" for number, cell in enumerate(cells))]
+        (tmp_path / f"{vintage}.csv").write_text("\n".join(rows) + "\n")
+    publish_outcome(run_with("first"))
+    said = '[previous]\nfolder = "first"\nrevision = true\nrecords = "first.csv"\n'
+    found = run_with("second", said)
+    assert found.verdict == "withhold"
+    for _ in range(4):
+        if found.verdict != "withhold":
+            break
+        named = found.clusters[0].sentence.partition("These are open: ")[2]
+        assert named, found.clusters[0].sentence
+        for one in named.split("; "):
+            cell = ", ".join(f'{part.partition("=")[0]} = "{part.partition("=")[2]}"' for part in one.split(", "))
+            said += f'[[frozen]]\ncell = {{ {cell} }}\nstate = "closed"\n'
+        found = run_with("second", said)
+    assert found.verdict == "protect", found.clusters[0].sentence
 
 
 def test_a_correction_of_figures_drawn_at_random_is_judged_by_the_policy_that_the_refusal_names(tmp_path: Path) -> None:

@@ -228,8 +228,8 @@ class Steady:
             state = states.get(key)
             if state == "closed" and value == 0:
                 raise RequestError(
-                    f"frozen: cell {_named(cell)} of {self.cells.cluster.name!r} is 0, and zeros are published; take "
-                    "it out of the freeze"
+                    f"frozen: cell {cell_name(cell)} of {self.cells.cluster.name!r} is 0, and zeros are published; "
+                    "take it out of the freeze"
                 )
             if state is None and held and was_open is False:
                 state = "closed"
@@ -259,7 +259,7 @@ class Steady:
             key = _with(self._whole, frozenset((n, c) for n, c in one.cell.items() if c not in totals.get(n, ())))
             if key not in known:
                 raise DataError(
-                    f"frozen: no table of {self.cells.cluster.name!r} shows cell {_named(one.cell)}; correct it"
+                    f"frozen: no table of {self.cells.cluster.name!r} shows cell {cell_name(one.cell)}; correct it"
                 )
             found[key] = one.state
         return found
@@ -430,10 +430,10 @@ def _cost(pattern: Pattern) -> float:
     return units / 10.0**cells.equations.decimals
 
 
-def _named(cell: Mapping[str, str]) -> str:
+def cell_name(cell: Mapping[str, str]) -> str:
     """Return a cell in words.
 
-    >>> _named({"area": "n", "sex": "Total"})
+    >>> cell_name({"area": "n", "sex": "Total"})
     'area=n, sex=Total'
     """
     return ", ".join(f"{name}={code}" for name, code in cell.items())

@@ -49,7 +49,7 @@ from discreet.programme.finished import finished_clusters
 from discreet.programme.means import with_means
 from discreet.programme.originals import ClusterCells, RecordsOfPlan
 from discreet.programme.outcome import ProgrammeOutcome, refuse_overwriting, table_files
-from discreet.programme.periods import Before, Steady, outcomes_in, plan_in, refuse_unkept
+from discreet.programme.periods import Before, Steady, cell_name, outcomes_in, plan_in, refuse_unkept
 from discreet.programme.plan_model import Programme
 from discreet.programme.territories import maps_of, remedy
 from discreet.protect.base import Original
@@ -64,11 +64,19 @@ DIFFERENT = (
     "retag it (discreet ledger retag ID --reason …)"
 )
 """What to do in a plan if its tables and those in the ledger contradict each other."""
-HIDE_MORE = (
-    "To hide more, close figures of this version that the sums above take and that the correction changed, and run it "
-    'again: [[frozen]], cell = { DIMENSION = "…" }, state = "closed"'
+CLOSE = (
+    "To hide more, close figures of this version that the correction changed, totals too, those in the sums above "
+    'first, and run it again: [[frozen]], cell = {{ DIMENSION = "…" }}, state = "closed". These are open: {}'
 )
 """What to do in a plan if a revision gives away figures together with what it corrects."""
+CLOSED = "No figure that the correction changed is open, so nothing more can be closed: let the last version stand"
+"""What is left to do in a plan if nothing can be closed."""
+CLOSELY = (
+    "Beside other releases, it is judged which amounts can be worked out exactly, not whether they keep their levels"
+)
+"""What a check of amounts beside the ledger leaves open, where a policy has protection levels."""
+NAMED = 12
+"""How many open figures a message names."""
 KEPT = ".plan"
 """The folder beside the outputs with the state of a run; it is as confidential as the records."""
 
@@ -334,9 +342,11 @@ def _checked(
         raise DataError(plan.told([(("ledger",), f"{error.told}; {DIFFERENT}")])) from None
     what = "ledger" if there else "other tables"
     told = " ".join([f"beside the {what}{' and the map' if maps else ''}: {seen.sentence}", *seen.arithmetic(1)])
+    asks_more = seen.verdict == "safe" and (seen.linked or seen.compared) and _asks_more(policy, about["variable"])
+    told = f"{told.removesuffix('.')}. {CLOSELY}" if asks_more else told
     told += f". {remedy(plan)}" if maps and seen.verdict != "safe" else ""
     revision = plan.previous is not None and plan.previous.revision and one.method == "suppress"
-    told += f". {HIDE_MORE}" if revision and (seen.new or SUMS in told) else ""
+    told += f". {_hide_more(plan, one)}" if revision and (seen.new or SUMS in told) else ""
     checks = (*one.checks, (seen.verdict == "safe", told))
     if seen.verdict == "safe":
         return replace(one, checks=checks)
@@ -344,6 +354,26 @@ def _checked(
     late = seen.verdict == "incomplete" and effort.clock.late
     held = f"Do not release it: {told}"
     return replace(one, verdict="withhold", sentence=held, checks=checks, release=None, unfinished=late)
+
+
+def _asks_more(policy: Policy, variable: str) -> bool:
+    """Say whether a policy has protection levels for a variable, which no ledger judges."""
+    judges = [] if variable in COUNTED else policy.judges(True, holdings=policy.rules.level == "holding")
+    return bool(judges) and policy.limits.levels != "never"
+
+
+def _hide_more(plan: Programme, one: ClusterOutcome) -> str:
+    """Name the figures that a revision prints and corrects: what it can hide beyond what was hidden."""
+    assert plan.previous is not None
+    assert one.release is not None
+    there = outcomes_in(plan.place(plan.previous.folder)).get(one.variable)
+    was = {} if there is None or there.release is None else Before.of(there.release).figures
+    now = Before.of(one.release).figures
+    changed = [key for key, figure in now.items() if figure and was.get(key, 0) not in (None, figure)]
+    if not changed:
+        return CLOSED
+    names = [cell_name(dict(sorted(key))) or "the total (cell = {})" for key in sorted(changed, key=sorted)]
+    return CLOSE.format(f"{'; '.join(names[:NAMED])}{f'; and {len(names) - NAMED:,} more' * (len(names) > NAMED)}")
 
 
 def _listed(plan: Programme, one: ClusterOutcome, ledger: Ledger) -> str | None:

@@ -25,15 +25,27 @@ def shown(found: Bounds, i: int, sheets: Sequence[PublishedTable], deadline: flo
     """Return how the bounds of a position follow, as far as known by the deadline."""
     sides = [prove(found, i, upper=upper, deadline=deadline) for upper in (True, False)]
     exact = found.lower[i] == found.upper[i]
-    kept = [side for side in (sides[:1] if exact and sides[0] is not None else sides) if side is not None]
+    one = exact and sides[0] is not None and not _leaves_open(found, sides[0])
+    kept = [side for side in (sides[:1] if one else sides) if side is not None]
     terms: dict[Term, None] = {}
     lines = []
     for side in kept:
-        mine, line = _written(found, side, sheets, bool(exact))
+        mine, line = _written(found, side, sheets, bool(one))
         terms.update(dict.fromkeys(mine))
         lines.append(line)
     releases = dict.fromkeys(term.release for term in terms if term.release)
     return tuple(terms), tuple(releases), "; ".join(dict.fromkeys(lines))
+
+
+def _leaves_open(found: Bounds, proof: BoundProof) -> bool:
+    """Say whether a sum takes more than 0 of what is not known, for no reason that is told: it bounds one side only."""
+    stated = found.equations
+    for i, g in proof.terms:
+        upper = (g > 0) == proof.upper
+        told = i == proof.position or (i, upper) in stated.reasons
+        if not told and stated.lower[i] != stated.upper[i] and (stated.upper if upper else stated.lower)[i] != 0:
+            return True
+    return False
 
 
 def _written(found: Bounds, proof: BoundProof, sheets: Sequence[PublishedTable], exact: bool) -> tuple[list[Term], str]:

@@ -274,7 +274,23 @@ def of_one_population(error: DataError | InfeasibleError, sheets: Sequence[Publi
     """Return an error that names the releases that contradict each other, and says how to go on."""
     titles = listed(list(dict.fromkeys(f"«{sheet.entry.title}»" for sheet in sheets)))
     told = f"{titles} cannot all be true of one population: {_clash(str(error))}"
-    return ContradictingReleases(told, _silent([sheet.entry for sheet in sheets]))
+    return ContradictingReleases(told, _silent([sheet.entry for sheet in sheets]) + _bare(sheets))
+
+
+def _bare(sheets: Sequence[PublishedTable]) -> str:
+    """Name a release with nobody in a category of its hierarchy: it may have no rows of that."""
+    for sheet in sheets:
+        part = sheet.figures
+        there = part.hidden | (part.ranges()[1] > 0)
+        for name, trees in part.hierarchies.items():
+            shown = {part.labels[name][code] for code in set(part.codes[there, part.names.index(name)].tolist())}
+            bare = [leaf for tree in trees for leaf in tree.leaves if not shown & {*tree.path(leaf)} - {tree.total}]
+            if bare:
+                return (
+                    f". Nobody is in {name}={bare[0]} by «{sheet.entry.title}»; if it does not publish that, say so "
+                    "(--absent unpublished)"
+                )
+    return ""
 
 
 def _judged(column: StatisticColumn) -> bool:

@@ -39,14 +39,14 @@ from dataclasses import replace
 import numpy as np
 
 from discreet.core.errors import DataError, InfeasibleError
-from discreet.core.numerics import IntArray
+from discreet.core.numerics import BoolArray, IntArray
 from discreet.core.text import listed, many
 from discreet.decide.ledger.check_result import LedgerFinding
 from discreet.decide.ledger.entry import Entry, PublishedTable
 from discreet.decide.ledger.given_away import GivenAway
 from discreet.decide.ledger.joined_tables import JoinedTables, lay, of_one_population
 from discreet.decide.ledger.joint import Joint, findings_of, of_unrelated
-from discreet.decide.ledger.presence import COUNTS, Exchange, Presence, ToldCells
+from discreet.decide.ledger.presence import COUNTS, Exchange, Presence, ToldCells, told_labels
 from discreet.decide.ledger.settings import Settings
 from discreet.table.blocks import blocks_of
 from discreet.table.equations import lay_out
@@ -247,9 +247,23 @@ class _Check:
         somebody, nobody = np.zeros(layout.positions.size, bool), np.zeros(layout.positions.size, bool)
         somebody[there], nobody[there] = told.somebody, told.nobody
         at = locate(layout.positions, cells)
-        somebody[at[possible]], nobody[at[~possible]] = True, True
+        somebody[at[possible & self._first_of_each(cells)]], nobody[at[~possible]] = True, True
         crossing = (*told.crossed, frozenset(space.names))
         return replace(told, layout=layout, somebody=somebody, nobody=nobody, crossed=crossing)
+
+    def _first_of_each(self, cells: IntArray) -> BoolArray:
+        """Say which of the finest cells are the first in a cell that tables tell apart.
+
+        No table says where in such a cell its respondents are, so they can be there.
+        """
+        space = self.facts.layout.space
+        labels = told_labels(space, [sheet for sheets in self.facts.tables.values() for sheet in sheets])
+        if not all(told.within(ToldCells(space, labels)) for several in self.facts.cells.values() for told in several):
+            return np.ones(cells.size, bool)
+        codes = zip(space.axes, space.grid.decode(cells), strict=True)
+        first = [np.isin(code, [min(axis.under[one]) for one in labels[axis.name]]) for axis, code in codes]
+        found: BoolArray = np.logical_and.reduce(first)
+        return found
 
     def _titles(self) -> str:
         every = (sheet for sheets in self.facts.tables.values() for sheet in sheets)

@@ -196,16 +196,20 @@ class ToldCells:
 
 def told_cells(space: Space, sheets: Sequence[PublishedTable]) -> list[ToldCells]:
     """Return the finest cells that tables tell apart: one set for each crossing that no other table's holds."""
-    parts = parts_of([sheet.figures for sheet in sheets])
+    crossed = dict.fromkeys(frozenset(part.names) for part in parts_of([sheet.figures for sheet in sheets]))
+    largest = [names for names in crossed if not any(names < other for other in crossed)]
+    labels = told_labels(space, sheets)
+    return [ToldCells(space, {name: found for name, found in labels.items() if name in names}) for names in largest]
+
+
+def told_labels(space: Space, sheets: Sequence[PublishedTable]) -> dict[str, tuple[int, ...]]:
+    """Return the finest labels that tables tell apart, along every dimension that they have."""
     seen: dict[str, set[int]] = {}
-    for part in parts:
+    for part in parts_of([sheet.figures for sheet in sheets]):
         for k, name in enumerate(part.names):
             axis = space.axes[space.axis(name)]
             seen.setdefault(name, set()).update(np.unique(axis.coded(part)[part.codes[:, k]]).tolist())
-    crossed = dict.fromkeys(frozenset(part.names) for part in parts)
-    largest = [names for names in crossed if not any(names < other for other in crossed)]
-    labels = {axis.name: _told(axis, seen[axis.name]) for axis in space.axes if axis.name in seen}
-    return [ToldCells(space, {name: found for name, found in labels.items() if name in names}) for names in largest]
+    return {axis.name: _told(axis, seen[axis.name]) for axis in space.axes if axis.name in seen}
 
 
 def _told(axis: AdditiveAxis, seen: set[int]) -> tuple[int, ...]:

@@ -43,6 +43,8 @@ TOGETHER = 60.0
 """Seconds for bounding two versions together by default: 80 × 80 cells take 15, and larger tables are worth waiting for
 only if somebody says so."""
 REVISED = "a later release revises the other"
+TRUE_TABLES = "--original FILE; originals=; in a plan, records of [previous]"
+"""How true tables are given."""
 SEVERAL = 2
 """So many figures that only follow from both must be equal: a total of everybody may be equal by chance."""
 
@@ -105,8 +107,9 @@ def same_values(
         return found
     text = (
         f"«{entry.title}» and «{about.title}» were taken to describe the same values ({why}), but contradict each "
-        f"other, and the later one does not repeat {listed(others)}, so their differences could not be checked; "
-        "publish that anew with the corrected figures, and check it first"
+        f"other, and the later one does not repeat {listed(others)}, so their differences could not be checked; give "
+        f"the true tables of both ({TRUE_TABLES}), or publish that anew, with the corrected figures, in one release "
+        "with the others"
     )
     return replace(found, unjudged=(*found.unjudged, text))
 
@@ -239,7 +242,7 @@ def _not_joined(sheets: Sequence[PublishedTable], settings: Settings) -> str:
     if any(not any(block <= names for names in crossed) for block in blocks):
         return (
             f"the tables of {titles} cross in a circle, so two versions of them could not be put together; publish a "
-            "table of all their dimensions, or leave one of the tables as it was"
+            "table of all their dimensions with the later one, whose inner figures may all be hidden"
         )
     return ""
 
@@ -292,11 +295,11 @@ def carried(new: Sequence[PublishedTable], old: Sequence[PublishedTable], settin
 def _of_nobody(sheets: Sequence[PublishedTable], why: str) -> str:
     """Say that nobody can tell which figures were corrected, and how to have them judged."""
     titles = _names(sheet.entry.title for sheet in sheets)
+    name = "" if why == REVISED else "name the release that the later one corrects (--revises ID, revises=), and "
     return (
         f"{titles} were taken to describe the same values ({why}), but figures were corrected that some of them hide, "
-        "so what follows from the others together could not be judged; name the release that the later one corrects, "
-        "and give the true tables of both, which say what was corrected (--revises ID --original FILE; revises=, "
-        "originals=; in a plan, records of [previous])"
+        f"so what follows from the others together could not be judged; {name}give the true tables of both, which say "
+        f"what was corrected ({TRUE_TABLES})"
     )
 
 
