@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,9 +48,11 @@ def write(folder: Path, firms: Firms) -> None:
     (folder / "firms.csv").write_text("\n".join(rows) + "\n")
 
 
-def run_quarter(folder: Path, period: str, more: str = "", vintage: str = "", head: str = "") -> ProgrammeOutcome:
-    head += f'title = "turnover"\nperiod = "{period}"\nvintage = "{vintage}"\npolicy = "business"\n'
-    head += 'population = "firms"\nledger = "office.sqlite"\nfewest = 1\n'
+def run_quarter(
+    folder: Path, period: str, more: str = "", vintage: str = "", head: str = "fewest = 1\n"
+) -> ProgrammeOutcome:
+    about = f'title = "turnover"\nperiod = "{period}"\nvintage = "{vintage}"\npolicy = "business"\n'
+    head = f'{about}population = "firms"\nledger = "office.sqlite"\n{head}'
     records = '[records]\nfiles = "firms.csv"\ncontributor = "id"\n'
     output = f'[output]\nfolder = "{period}{vintage}"\n'
     return run_plan(plan_of(head + records + output + more + TABLES, folder=folder), RunOptions(seed=2**127 + 1))
@@ -123,7 +126,7 @@ def test_a_revision_that_prints_what_was_hidden_is_caught_and_mended(regions: in
             number += 1
             later[number] = (cell.get("region", "r0"), cell.get("size", "s0"), cell.get("branch", "b0"), 400)
     write(tmp_path, later)
-    revises = 'revises = ["turnover · turnover · q1 · first"]\n'
+    revises = 'fewest = 1\nrevises = ["turnover · turnover · q1 · first"]\n'
     alone = run_quarter(tmp_path, "q1", vintage="second", head=revises)
     assert alone.verdict == "withhold"
     exact = re.search(r"(\d+) figures can be worked out exactly", alone.clusters[0].sentence)
@@ -212,6 +215,37 @@ def test_a_correction_that_gives_figures_away_is_published_once_more_is_closed(t
     assert "(region=r2 + r3, size=s1 " in found.clusters[0].sentence
     assert "[[frozen]]" in found.clusters[0].sentence
     assert run_quarter(tmp_path, "q1", said + "".join(closed), vintage="second").verdict == "protect"
+
+
+def closed(cells: Iterable[str]) -> str:
+    """Return the lines of a plan that close cells, as a reason names them."""
+    listed = ("; ".join(cells).replace("=", ' = "').replace(",", '",').replace(";", '";') + '"').split("; ")
+    return "".join(f'[[frozen]]\ncell = {{ {cell} }}\nstate = "closed"\n' for cell in listed)
+
+
+def test_a_correction_by_few_firms_is_published_by_either_remedy_that_the_reason_names(tmp_path: Path) -> None:
+    firms: Firms = {i: (f"r{i % 3}", f"s{i // 3 % 2}", f"b{i // 6 % 3}", 50 + i % 7) for i in range(180)}
+    publish_first(tmp_path, firms)
+    chosen = [("r0", "s0", "b0"), ("r0", "s1", "b1"), ("r0", "s0", "b1"), ("r1", "s0", "b0"), ("r1", "s1", "b2")]
+    corrected = [next(i for i, firm in firms.items() if firm[:3] == cell) for cell in (*chosen, ("r2", "s0", "b1"))]
+    write(tmp_path, {i: (*f[:3], f[3] + 9 + i) if i in corrected else f for i, f in firms.items()})
+    said = '[previous]\nfolder = "q1first"\nrevision = true\nrecords = "old.csv"\n'
+    held = run_quarter(tmp_path, "q1", said, vintage="second", head="")
+    assert held.verdict == "withhold"
+    told = held.clusters[0].sentence
+    assert "can be traced to very few people" in told
+    (few,) = re.findall(r"say so: (fewest = \d)$", told)
+    assert run_quarter(tmp_path, "q1", said, vintage="second", head=f"{few}\n").verdict == "protect"
+    # Or what changed is closed, as it is named, until nobody is pointed at.
+    more: dict[str, None] = {}
+    for _ in range(4):
+        assert 'state = "closed"' in told
+        more |= dict.fromkeys(re.findall(r"(\w+=\w+, \w+=\w+): [\d,]+ − [\d,]+ = [+-]", told))
+        found = run_quarter(tmp_path, "q1", said + closed(more), vintage="second", head="")
+        told = found.clusters[0].sentence
+        if found.verdict == "protect":
+            break
+    assert found.verdict == "protect", told
 
 
 def test_a_correction_of_figures_drawn_at_random_is_judged_by_the_policy_that_the_refusal_names(tmp_path: Path) -> None:

@@ -65,10 +65,13 @@ DIFFERENT = (
 )
 """What to do in a plan if its tables and those in the ledger contradict each other."""
 HIDE_MORE = (
-    "To hide more, close figures of this version that the sums above take and that the correction changed, and run it "
-    'again: [[frozen]], cell = { DIMENSION = "…" }, state = "closed"'
+    "To hide more, close figures of this version that the correction changed, those named above and the sums that hold "
+    'them, if need be all, and run it again: [[frozen]], cell = { DIMENSION = "…" }, state = "closed"; the total of '
+    'everybody is { DIMENSION = "Total" }'
 )
 """What to do in a plan if a revision gives away figures together with what it corrects."""
+FEW = "If a change by so few gives nothing away, as where the turnover of every firm changes, say so: fewest = {}"
+"""What to do in a plan if a change is traced to few people or firms, and hiding more is not wanted."""
 KEPT = ".plan"
 """The folder beside the outputs with the state of a run; it is as confidential as the records."""
 
@@ -336,7 +339,8 @@ def _checked(
     told = " ".join([f"beside the {what}{' and the map' if maps else ''}: {seen.sentence}", *seen.arithmetic(1)])
     told += f". {remedy(plan)}" if maps and seen.verdict != "safe" else ""
     revision = plan.previous is not None and plan.previous.revision and one.method == "suppress"
-    told += f". {HIDE_MORE}" if revision and (seen.new or SUMS in told) else ""
+    told += f". {HIDE_MORE}" if revision and (seen.new or seen.changes or SUMS in told) else ""
+    told += f". {FEW.format(min(change.people for change in seen.changes))}" if seen.changes else ""
     checks = (*one.checks, (seen.verdict == "safe", told))
     if seen.verdict == "safe":
         return replace(one, checks=checks)
