@@ -217,10 +217,10 @@ def test_a_correction_that_gives_figures_away_is_published_once_more_is_closed(t
     assert run_quarter(tmp_path, "q1", said + "".join(closed), vintage="second").verdict == "protect"
 
 
-def closed(cells: Iterable[str]) -> str:
-    """Return the lines of a plan that close cells, as a reason names them."""
-    listed = ("; ".join(cells).replace("=", ' = "').replace(",", '",').replace(";", '";') + '"').split("; ")
-    return "".join(f'[[frozen]]\ncell = {{ {cell} }}\nstate = "closed"\n' for cell in listed)
+def frozen(keys: Iterable[Iterable[tuple[str, str]]], state: str) -> str:
+    """Return the lines of a plan that freeze cells."""
+    cells = [", ".join(f'{name} = "{code}"' for name, code in sorted(key)) for key in keys]
+    return "".join(f'[[frozen]]\ncell = {{ {cell} }}\nstate = "{state}"\n' for cell in cells)
 
 
 def test_a_correction_by_few_firms_is_published_by_either_remedy_that_the_reason_names(tmp_path: Path) -> None:
@@ -237,15 +237,48 @@ def test_a_correction_by_few_firms_is_published_by_either_remedy_that_the_reason
     (few,) = re.findall(r"say so: (fewest = \d)$", told)
     assert run_quarter(tmp_path, "q1", said, vintage="second", head=f"{few}\n").verdict == "protect"
     # Or what changed is closed, as it is named, until nobody is pointed at.
-    more: dict[str, None] = {}
+    more: dict[tuple[tuple[str, str], ...], None] = {}
     for _ in range(4):
         assert 'state = "closed"' in told
-        more |= dict.fromkeys(re.findall(r"(\w+=\w+, \w+=\w+): [\d,]+ − [\d,]+ = [+-]", told))
-        found = run_quarter(tmp_path, "q1", said + closed(more), vintage="second", head="")
+        named = re.findall(r"(\w+)=(\w+), (\w+)=(\w+): [\d,]+ − [\d,]+ = [+-]", told)
+        more |= dict.fromkeys(((a, b), (c, d)) for a, b, c, d in named)
+        found = run_quarter(tmp_path, "q1", said + frozen(more, "closed"), vintage="second", head="")
         told = found.clusters[0].sentence
         if found.verdict == "protect":
             break
     assert found.verdict == "protect", told
+
+
+def test_what_was_hidden_may_be_printed_and_what_was_printed_hidden_as_far_as_both_versions_allow(
+    tmp_path: Path,
+) -> None:
+    """Six firms join the one firm of a hidden cell, which can be printed, once sums that hold it are hidden."""
+    sizes = {"s0": (30, 50), "s1": (12, 120), "s2": (4, 300)}
+    firms: Firms = dict(
+        enumerate(
+            (f"r{r}", size, "b0", each + (7 * k + 3 * r) % 40)
+            for r in range(4)
+            for size, (n, each) in sizes.items()
+            for k in range(1 if (r, size) == (0, "s2") else n)
+        )
+    )
+    publish_first(tmp_path, firms)
+    with Ledger(tmp_path / "office.sqlite", create=False) as ledger:
+        before = Before.of(ledger.release(ledger.entries()[0].id))
+    cell = frozenset({("region", "r0"), ("size", "s2")})
+    assert before.is_open(cell) is False
+    write(tmp_path, firms | {len(firms) + k: ("r0", "s2", "b0", 290 + 9 * k) for k in range(6)})
+    said = '[previous]\nfolder = "q1first"\nrevision = true\nrecords = "old.csv"\n'
+    every = [key for key, figure in before.figures.items() if figure is None]
+    caught = run_quarter(tmp_path, "q1", said + frozen(every, "open"), vintage="second")
+    assert caught.verdict == "withhold"
+    assert "can be worked out exactly" in caught.clusters[0].sentence
+    found = run_quarter(tmp_path, "q1", said + frozen([cell], "open"), vintage="third")
+    assert found.verdict == "protect", found.clusters[0].sentence
+    now = _figures(found)
+    assert now[cell] is not None
+    assert [key for key, figure in now.items() if figure is None and before.is_open(key)]
+    assert "beside the ledger" in found.clusters[0].checks[-1][1]
 
 
 def test_a_correction_of_figures_drawn_at_random_is_judged_by_the_policy_that_the_refusal_names(tmp_path: Path) -> None:
@@ -329,10 +362,6 @@ def test_frozen_cells_stay_or_the_fewest_to_release_are_named(tmp_path: Path) ->
     figures = _figures(plain)
     closed = [key for key, figure in figures.items() if figure is None and len(key) == 2]
     shown = [key for key, figure in figures.items() if figure is not None and len(key) == 2]
-
-    def frozen(keys: list[frozenset[tuple[str, str]]], state: str) -> str:
-        cells = [", ".join(f'{name} = "{code}"' for name, code in sorted(key)) for key in keys]
-        return "".join(f'[[frozen]]\ncell = {{ {cell} }}\nstate = "{state}"\n' for cell in cells)
 
     held = run_quarter(tmp_path, "q2", frozen(shown[:2], "open") + frozen(shown[3:4], "closed"))
     assert held.verdict == "protect"
