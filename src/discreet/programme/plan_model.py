@@ -357,16 +357,17 @@ class Programme(PlanPart):
                     if len(meant) > 1:
                         told = f"{name!r} may mean dimension {meant[0]!r} or {meant[1]!r}; nest it in one of them only"
                         yield ("tables", str(number), key), f"{told}, or give its levels other names (levels)"
-        clusters = self.clusters()
-        for one, other in combinations(self.dimensions, 2):
-            shared = [name for name in self.dimensions[one].columns if name in self.dimensions[other].columns]
-            beside = [cluster for cluster in clusters if {one, other} <= set(cluster.dimensions)]
-            if shared and not all(any({one, other} <= group.dimensions for group in made.groups) for made in beside):
+        nested = {name: set(said.columns) for name, said in self.dimensions.items()}
+        pairs = [pair for pair in combinations(nested, 2) if nested[pair[0]] & nested[pair[1]]]
+        for one, other in pairs:
+            pair = {one, other}
+            beside = [cluster for cluster in self.clusters() if pair <= set(cluster.dimensions)]
+            if not all(any(pair <= group.dimensions for group in cluster.groups) for cluster in beside):
                 yield (
                     ("dimensions", other, "columns"),
-                    f"{shared[0]!r} is nested in {one!r} too, and no table crosses the two, so what one table hides "
-                    f'another may show; add a table that crosses them (by = ["{one}", "{other}"]), or leave out the '
-                    "tables by one of them",
+                    f"{min(nested[one] & nested[other])!r} is nested in {one!r} too, and no table crosses the two, so "
+                    f'what one table hides another may show; add a table that crosses them (by = ["{one}", "{other}"]),'
+                    " or leave out the tables by one of them",
                 )
 
     def _faults_of_territories(self) -> Iterator[Fault]:
