@@ -49,13 +49,18 @@ def write(folder: Path, firms: Firms) -> None:
 
 
 def run_quarter(
-    folder: Path, period: str, more: str = "", vintage: str = "", head: str = "fewest = 1\n"
+    folder: Path,
+    period: str,
+    more: str = "",
+    vintage: str = "",
+    head: str = "fewest = 1\n",
+    tables: str = TABLES,
 ) -> ProgrammeOutcome:
     about = f'title = "turnover"\nperiod = "{period}"\nvintage = "{vintage}"\npolicy = "business"\n'
     head = f'{about}population = "firms"\nledger = "office.sqlite"\n{head}'
     records = '[records]\nfiles = "firms.csv"\ncontributor = "id"\n'
     output = f'[output]\nfolder = "{period}{vintage}"\n'
-    return run_plan(plan_of(head + records + output + more + TABLES, folder=folder), RunOptions(seed=2**127 + 1))
+    return run_plan(plan_of(head + records + output + more + tables, folder=folder), RunOptions(seed=2**127 + 1))
 
 
 def publish_first(folder: Path, firms: Firms) -> None:
@@ -174,6 +179,18 @@ def test_a_correction_is_judged_with_the_records_of_then(tmp_path: Path) -> None
     (tmp_path / "old.csv").write_text(text.replace(",s0,", ",s1,", 9))
     with pytest.raises(DataError, match="the original of «turnover · turnover · q1 · first»: cell"):
         run_quarter(tmp_path, "q1", f'{said}records = "old.csv"\n', vintage="fourth")
+
+
+def test_a_correction_without_a_table_of_the_version_that_it_corrects_is_refused(tmp_path: Path) -> None:
+    firms: Firms = {i: (f"r{i % 3}", f"s{i % 2}", f"b{i % 5}", 30 + i) for i in range(60)}
+    publish_first(tmp_path, firms)
+    write(tmp_path, firms | {5: (*firms[5][:3], 99)})
+    said = '[previous]\nfolder = "q1first"\nrevision = true\nrecords = "old.csv"\n'
+    left = table("B", ["region", "branch"], "turnover")
+    with pytest.raises(DataError, match="in a plan, make all tables of the version that it corrects"):
+        run_quarter(tmp_path, "q1", said, vintage="second", tables=left)
+    # What it says can be written into the plan.
+    assert run_quarter(tmp_path, "q1", said, vintage="second").verdict == "protect"
 
 
 def test_a_third_version_is_judged_with_the_records_of_both_earlier_ones(tmp_path: Path) -> None:
