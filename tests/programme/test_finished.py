@@ -212,6 +212,18 @@ def test_tables_with_different_numbers_of_largest_contributions_are_refused(fold
     assert "name as many of both" in refusal(folder, HEAD + SIZES + fewer)
 
 
+def test_rules_that_need_more_of_the_largest_than_the_files_hold_are_refused_with_what_helps(folder: Path) -> None:
+    fewer = (SIZES + FORMS).replace(', "MAX2"', "")
+    told = refusal(folder, HEAD + fewer)
+    assert "the 2 largest contributions are needed, but the table keeps 1" in told
+    assert "take rules that need no more; where a plan reads a finished table, name as many of its columns" in told
+    # Both can be written into the plan or its policy.
+    assert ran(folder, HEAD + SIZES + FORMS).verdict == "protect"
+    rules = '[rules]\np_percent = "none"\ndominance = [{ n = 1, k = 85 }]\n'
+    (folder / "own.toml").write_text(f'extends = "business"\n{rules}')
+    assert ran(folder, HEAD + fewer).verdict == "protect"
+
+
 def test_each_remedy_where_respondents_cannot_be_judged_publishes_the_tables(folder: Path) -> None:
     text = HEAD + SIZES + FORMS + table("kinds", "size form")
     (held,) = ran(folder, text).clusters

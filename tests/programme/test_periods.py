@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,12 +48,19 @@ def write(folder: Path, firms: Firms) -> None:
     (folder / "firms.csv").write_text("\n".join(rows) + "\n")
 
 
-def run_quarter(folder: Path, period: str, more: str = "", vintage: str = "", head: str = "") -> ProgrammeOutcome:
-    head += f'title = "turnover"\nperiod = "{period}"\nvintage = "{vintage}"\npolicy = "business"\n'
-    head += 'population = "firms"\nledger = "office.sqlite"\nfewest = 1\n'
+def run_quarter(
+    folder: Path,
+    period: str,
+    more: str = "",
+    vintage: str = "",
+    head: str = "fewest = 1\n",
+    tables: str = TABLES,
+) -> ProgrammeOutcome:
+    about = f'title = "turnover"\nperiod = "{period}"\nvintage = "{vintage}"\npolicy = "business"\n'
+    head = f'{about}population = "firms"\nledger = "office.sqlite"\n{head}'
     records = '[records]\nfiles = "firms.csv"\ncontributor = "id"\n'
     output = f'[output]\nfolder = "{period}{vintage}"\n'
-    return run_plan(plan_of(head + records + output + more + TABLES, folder=folder), RunOptions(seed=2**127 + 1))
+    return run_plan(plan_of(head + records + output + more + tables, folder=folder), RunOptions(seed=2**127 + 1))
 
 
 def publish_first(folder: Path, firms: Firms) -> None:
@@ -123,7 +131,7 @@ def test_a_revision_that_prints_what_was_hidden_is_caught_and_mended(regions: in
             number += 1
             later[number] = (cell.get("region", "r0"), cell.get("size", "s0"), cell.get("branch", "b0"), 400)
     write(tmp_path, later)
-    revises = 'revises = ["turnover · turnover · q1 · first"]\n'
+    revises = 'fewest = 1\nrevises = ["turnover · turnover · q1 · first"]\n'
     alone = run_quarter(tmp_path, "q1", vintage="second", head=revises)
     assert alone.verdict == "withhold"
     exact = re.search(r"(\d+) figures can be worked out exactly", alone.clusters[0].sentence)
@@ -175,6 +183,18 @@ def test_a_correction_is_judged_with_the_records_of_then(tmp_path: Path) -> None
     (tmp_path / "old.csv").write_text(text.replace(",s0,", ",s1,", 9))
     with pytest.raises(DataError, match="the original of «turnover · turnover · q1 · first»: cell"):
         run_quarter(tmp_path, "q1", f'{said}records = "old.csv"\n', vintage="fourth")
+
+
+def test_a_correction_without_a_table_of_the_version_that_it_corrects_is_refused(tmp_path: Path) -> None:
+    firms: Firms = {i: (f"r{i % 3}", f"s{i % 2}", f"b{i % 5}", 30 + i) for i in range(60)}
+    publish_first(tmp_path, firms)
+    write(tmp_path, firms | {5: (*firms[5][:3], 99)})
+    said = '[previous]\nfolder = "q1first"\nrevision = true\nrecords = "old.csv"\n'
+    left = table("B", ["region", "branch"], "turnover")
+    with pytest.raises(DataError, match="in a plan, make all tables of the version that it corrects"):
+        run_quarter(tmp_path, "q1", said, vintage="second", tables=left)
+    # What it says can be written into the plan.
+    assert run_quarter(tmp_path, "q1", said, vintage="second").verdict == "protect"
 
 
 def test_a_third_version_is_judged_with_the_records_of_both_earlier_ones(tmp_path: Path) -> None:
@@ -249,6 +269,70 @@ def test_a_correction_names_what_can_be_closed_totals_too_until_it_is_published(
             said += f'[[frozen]]\ncell = {{ {cell} }}\nstate = "closed"\n'
         found = run_with("second", said)
     assert found.verdict == "protect", found.clusters[0].sentence
+
+
+def frozen(keys: Iterable[Iterable[tuple[str, str]]], state: str) -> str:
+    """Return the lines of a plan that freeze cells."""
+    cells = [", ".join(f'{name} = "{code}"' for name, code in sorted(key)) for key in keys]
+    return "".join(f'[[frozen]]\ncell = {{ {cell} }}\nstate = "{state}"\n' for cell in cells)
+
+
+def test_a_correction_by_few_firms_is_published_by_either_remedy_that_the_reason_names(tmp_path: Path) -> None:
+    firms: Firms = {i: (f"r{i % 3}", f"s{i // 3 % 2}", f"b{i // 6 % 3}", 50 + i % 7) for i in range(180)}
+    publish_first(tmp_path, firms)
+    chosen = [("r0", "s0", "b0"), ("r0", "s1", "b1"), ("r0", "s0", "b1"), ("r1", "s0", "b0"), ("r1", "s1", "b2")]
+    corrected = [next(i for i, firm in firms.items() if firm[:3] == cell) for cell in (*chosen, ("r2", "s0", "b1"))]
+    write(tmp_path, {i: (*f[:3], f[3] + 9 + i) if i in corrected else f for i, f in firms.items()})
+    said = '[previous]\nfolder = "q1first"\nrevision = true\nrecords = "old.csv"\n'
+    held = run_quarter(tmp_path, "q1", said, vintage="second", head="")
+    assert held.verdict == "withhold"
+    told = held.clusters[0].sentence
+    assert "can be traced to very few people" in told
+    (few,) = re.findall(r"say so: (fewest = \d)$", told)
+    assert run_quarter(tmp_path, "q1", said, vintage="second", head=f"{few}\n").verdict == "protect"
+    # Or what changed is closed, as it is named, until nobody is pointed at.
+    more: dict[tuple[tuple[str, str], ...], None] = {}
+    for _ in range(4):
+        assert 'state = "closed"' in told
+        named = re.findall(r"(\w+)=(\w+), (\w+)=(\w+): [\d,]+ − [\d,]+ = [+-]", told)
+        more |= dict.fromkeys(((a, b), (c, d)) for a, b, c, d in named)
+        found = run_quarter(tmp_path, "q1", said + frozen(more, "closed"), vintage="second", head="")
+        told = found.clusters[0].sentence
+        if found.verdict == "protect":
+            break
+    assert found.verdict == "protect", told
+
+
+def test_what_was_hidden_may_be_printed_and_what_was_printed_hidden_as_far_as_both_versions_allow(
+    tmp_path: Path,
+) -> None:
+    """Six firms join the one firm of a hidden cell, which can be printed, once sums that hold it are hidden."""
+    sizes = {"s0": (30, 50), "s1": (12, 120), "s2": (4, 300)}
+    firms: Firms = dict(
+        enumerate(
+            (f"r{r}", size, "b0", each + (7 * k + 3 * r) % 40)
+            for r in range(4)
+            for size, (n, each) in sizes.items()
+            for k in range(1 if (r, size) == (0, "s2") else n)
+        )
+    )
+    publish_first(tmp_path, firms)
+    with Ledger(tmp_path / "office.sqlite", create=False) as ledger:
+        before = Before.of(ledger.release(ledger.entries()[0].id))
+    cell = frozenset({("region", "r0"), ("size", "s2")})
+    assert before.is_open(cell) is False
+    write(tmp_path, firms | {len(firms) + k: ("r0", "s2", "b0", 290 + 9 * k) for k in range(6)})
+    said = '[previous]\nfolder = "q1first"\nrevision = true\nrecords = "old.csv"\n'
+    every = [key for key, figure in before.figures.items() if figure is None]
+    caught = run_quarter(tmp_path, "q1", said + frozen(every, "open"), vintage="second")
+    assert caught.verdict == "withhold"
+    assert "can be worked out exactly" in caught.clusters[0].sentence
+    found = run_quarter(tmp_path, "q1", said + frozen([cell], "open"), vintage="third")
+    assert found.verdict == "protect", found.clusters[0].sentence
+    now = _figures(found)
+    assert now[cell] is not None
+    assert [key for key, figure in now.items() if figure is None and before.is_open(key)]
+    assert "beside the ledger" in found.clusters[0].checks[-1][1]
 
 
 def test_a_correction_of_figures_drawn_at_random_is_judged_by_the_policy_that_the_refusal_names(tmp_path: Path) -> None:
@@ -332,10 +416,6 @@ def test_frozen_cells_stay_or_the_fewest_to_release_are_named(tmp_path: Path) ->
     figures = _figures(plain)
     closed = [key for key, figure in figures.items() if figure is None and len(key) == 2]
     shown = [key for key, figure in figures.items() if figure is not None and len(key) == 2]
-
-    def frozen(keys: list[frozenset[tuple[str, str]]], state: str) -> str:
-        cells = [", ".join(f'{name} = "{code}"' for name, code in sorted(key)) for key in keys]
-        return "".join(f'[[frozen]]\ncell = {{ {cell} }}\nstate = "{state}"\n' for cell in cells)
 
     held = run_quarter(tmp_path, "q2", frozen(shown[:2], "open") + frozen(shown[3:4], "closed"))
     assert held.verdict == "protect"

@@ -10,6 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from tests.plain import data_of
+from tests.programme.records import table
 
 from discreet.core.errors import RequestError
 from discreet.programme.drafting import draft, draft_as_read
@@ -250,6 +251,11 @@ value = "batavia"
         ("[records]", "[records", "is not TOML"),
         ('name = "T2"', 'name = "t1"', "line 13, tables.1.name: the file t1.csv .* place of that of table 'T1'"),
         ('title = "firms"', 'title = "firms"\nledger = "none/office.sqlite"', "line 2, ledger: .*none is not a folder"),
+        (
+            "[dimensions.region]",
+            '[dimensions.area]\ncolumns = ["size", "region"]\n[dimensions.region]',
+            r"line 12, tables.0.by: 'region' may mean dimension 'area' or 'region'; .*\(levels\); line 16, tables.1.by",
+        ),
     ],
 )
 def test_a_bad_plan_is_refused_with_line_key_and_remedy(tmp_path: Path, old: str, new: str, told: str) -> None:
@@ -288,6 +294,22 @@ def test_columns_that_the_records_lack_are_found_before_a_run(tmp_path: Path, ol
     (tmp_path / "plan.toml").write_text(GOOD.replace(old, new, 1))
     with pytest.raises(RequestError, match=rf"plan\.toml: {told}"):
         explain_plan(read_plan(tmp_path / "plan.toml"))
+
+
+def test_a_column_nested_in_two_dimensions_that_no_table_crosses_is_refused(tmp_path: Path) -> None:
+    """Nothing would tie the regions of one table to those of the other."""
+    rows = [f"{'ns'[i % 2]},{'ns'[i % 2]}{i % 3},{'ns'[i % 2]}c{i % 5},{i}" for i in range(60)]
+    (tmp_path / "firms.csv").write_text("\n".join(["region,district,county,pizza", *rows]) + "\n")
+    nested = [("area", "district"), ("admin", "county")]
+    text = 'policy = "business"\n[records]\nfiles = "firms.csv"\n'
+    text += "".join(f'[dimensions.{name}]\ncolumns = ["region", "{finest}"]\n' for name, finest in nested)
+    tables = table("A", ["district"], "pizza") + table("B", ["county"], "pizza")
+    told = r'line 7, dimensions.admin.columns: \'region\' is nested in \'area\' too.*\(by = \["area", "admin"\]\)'
+    with pytest.raises(RequestError, match=told):
+        plan_of(text + tables, folder=tmp_path)
+    # What it says can be written into the plan.
+    crossed = plan_of(text + tables + table("AB", ["area", "admin"], "pizza"), folder=tmp_path)
+    assert explain_plan(crossed).clusters
 
 
 def test_no_two_formats_of_two_tables_are_one_file(tmp_path: Path) -> None:

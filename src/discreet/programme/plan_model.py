@@ -6,6 +6,7 @@ A plan is a TOML file or an object of :class:`Programme`; both are checked whole
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -335,6 +336,7 @@ class Programme(PlanPart):
                 if not known & {one.whole, *one.parts}:
                     yield ("equations", str(number)), f"{one.text!r} names no value of a table; take it out"
             yield from self._faults_of_weights(ties)
+            yield from self._faults_of_dimensions()
         try:
             said = Presentation.from_dict(self.output.presentation)
             if all(table.file is None for table in self.tables):
@@ -345,6 +347,28 @@ class Programme(PlanPart):
             yield ("output", "presentation"), str(error)
         yield from self._faults_of_territories()
         yield from self._faults_of_protection()
+
+    def _faults_of_dimensions(self) -> Iterator[Fault]:
+        """Yield names that mean two dimensions, and columns nested in two that nothing ties to each other."""
+        for number, table in enumerate(self.tables):
+            for key in ("by", "where"):
+                for name in getattr(table, key):
+                    meant = [one for one, said in self.dimensions.items() if name in (one, *said.named_levels)]
+                    if len(meant) > 1:
+                        told = f"{name!r} may mean dimension {meant[0]!r} or {meant[1]!r}; nest it in one of them only"
+                        yield ("tables", str(number), key), f"{told}, or give its levels other names (levels)"
+        nested = {name: set(said.columns) for name, said in self.dimensions.items()}
+        pairs = [pair for pair in combinations(nested, 2) if nested[pair[0]] & nested[pair[1]]]
+        for one, other in pairs:
+            pair = {one, other}
+            beside = [cluster for cluster in self.clusters() if pair <= set(cluster.dimensions)]
+            if not all(any(pair <= group.dimensions for group in cluster.groups) for cluster in beside):
+                yield (
+                    ("dimensions", other, "columns"),
+                    f"{min(nested[one] & nested[other])!r} is nested in {one!r} too, and no table crosses the two, so "
+                    f'what one table hides another may show; add a table that crosses them (by = ["{one}", "{other}"]),'
+                    " or leave out the tables by one of them",
+                )
 
     def _faults_of_territories(self) -> Iterator[Fault]:
         """Yield divisions of a territory that no table shows."""

@@ -77,6 +77,8 @@ CLOSELY = (
 """What a check of amounts beside the ledger leaves open, where a policy has protection levels."""
 NAMED = 12
 """How many open figures a message names."""
+FEW = "If a change by so few gives nothing away, as where the turnover of every firm changes, say so: fewest = {}"
+"""What to do in a plan if a change is traced to few people or firms, and hiding more is not wanted."""
 KEPT = ".plan"
 """The folder beside the outputs with the state of a run; it is as confidential as the records."""
 
@@ -346,7 +348,8 @@ def _checked(
     told = f"{told.removesuffix('.')}. {CLOSELY}" if asks_more else told
     told += f". {remedy(plan)}" if maps and seen.verdict != "safe" else ""
     revision = plan.previous is not None and plan.previous.revision and one.method == "suppress"
-    told += f". {_hide_more(plan, one)}" if revision and (seen.new or SUMS in told) else ""
+    told += f". {_hide_more(plan, one)}" if revision and (seen.new or seen.changes or SUMS in told) else ""
+    told += f". {FEW.format(min(change.people for change in seen.changes))}" if seen.changes else ""
     checks = (*one.checks, (seen.verdict == "safe", told))
     if seen.verdict == "safe":
         return replace(one, checks=checks)

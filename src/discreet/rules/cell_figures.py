@@ -49,7 +49,8 @@ class CellFigures:
         if n > self.top.shape[1]:
             raise RequestError(
                 f"the {n} largest contributions are needed, but the table keeps {self.top.shape[1]}; tabulate again "
-                f"with more of them (top={n}, --largest {n})"
+                f"with more of them (top={n}, --largest {n}), or take rules that need no more; where a plan reads a "
+                "finished table, name as many of its columns (largest)"
             )
         if self.weights is None:
             sums: FloatArray = self.top[:, :n].sum(axis=1)

@@ -256,7 +256,8 @@ class _Difference:
             if not abs(total - values[whole]) <= NEAR * max(abs(values[whole]), 1.0):
                 raise DataError(
                     f"the originals do not say what all cells of {name} are in both versions; give originals with the "
-                    "dimensions and categories of the releases"
+                    "dimensions and categories of the releases (in a plan, make all tables of the version that it "
+                    "corrects)"
                 )
         other, own = self.said
         return other.above(own, cells) | own.above(other, cells)
