@@ -223,14 +223,40 @@ def respondents_of(
     They are added up to the cells of each crossing of ``crossed``.
     """
     names, unit = named_units(units)
-    grid, parts = Grid(tuple(len(axis) for axis in axes)), []
+    grid = Grid(tuple(len(axis) for axis in axes))
+    order, start = sorted_runs(unit)
+    unit, codes, records, amounts = unit[order], [code[order] for code in codes], records[order], amounts[:, order]
+    cells = [
+        grid.encode(
+            [code if axis.name in margin else np.zeros_like(code) for axis, code in zip(axes, codes, strict=True)]
+        )
+        for margin in crossed
+    ]
+    if start.size == unit.size and (one := _of_one_entry_each(names, unit, cells, records, amounts)) is not None:
+        return one
     whole = Respondents(names, unit, np.zeros(unit.size, np.int64), records, amounts)
-    for margin in crossed:
-        kept = [code if axis.name in margin else np.zeros_like(code) for axis, code in zip(axes, codes, strict=True)]
-        parts.append(whole.moved(grid.encode(kept)))
+    parts = [whole.moved(cell) for cell in cells]
     unit, cell, records = (np.concatenate([getattr(p, name) for p in parts]) for name in ("unit", "cell", "records"))
     together = Respondents(whole.names, unit, cell, records, np.concatenate([p.amounts for p in parts], axis=1))
     return together.moved(cell)
+
+
+def _of_one_entry_each(
+    names: tuple[str, ...], unit: IntArray, cells: Sequence[IntArray], records: IntArray, amounts: FloatArray
+) -> Respondents | None:
+    """Return respondents of one entry each, who are in a cell of every crossing; None where two of these are one cell.
+
+    Only the cells of each respondent have to be put in order.
+    """
+    every = np.stack(cells, axis=1)
+    every.sort(axis=1)
+    if (every[:, 1:] == every[:, :-1]).any():
+        return None
+    size = len(cells)
+    columns = (np.repeat(unit, size), every.reshape(-1), np.repeat(records, size), np.repeat(amounts, size, axis=1))
+    for column in columns:
+        column.flags.writeable = False
+    return Respondents(names, *columns)
 
 
 def refuse_split(shown: str, contributor: str, holding: str, pairs: Iterable[tuple[str | None, str | None]]) -> None:
