@@ -43,7 +43,10 @@ from discreet.decide.ledger.ledger import Announced
 from discreet.decide.ledger.packing import packed
 from discreet.decide.ledger.settings import Tags
 from discreet.decide.policy import Policy
-from discreet.decide.provenance import digest, versions
+from discreet.decide.provenance import digest
+from discreet.decide.provenance import versions as versions_used
+from discreet.decide.subject import Case, Levels
+from discreet.decide.verdict import READERS
 from discreet.programme.cluster_work import SEARCH, ClusterOutcome, Task, work_on
 from discreet.programme.finished import finished_clusters
 from discreet.programme.means import with_means
@@ -75,6 +78,13 @@ CLOSELY = (
     "Beside other releases, it is judged which amounts can be worked out exactly, not whether they keep their levels"
 )
 """What a check of amounts beside the ledger leaves open, where a policy has protection levels."""
+KEPT_BY_ALL = (
+    "Sensitive cells keep their protection levels to a reader of all versions, too, who knows which of the finest "
+    "cells went up, and which down"
+)
+"""What is said if cells keep their levels beside older versions."""
+BY_ITSELF = " of this version alone; what readers of all versions know more closely is named below"
+"""What a claim about all cells is qualified by if older versions tell some too closely."""
 NAMED = 12
 """How many open figures a message names."""
 KEPT = ".plan"
@@ -129,7 +139,8 @@ def run_plan(plan: Programme, options: RunOptions | None = None) -> ProgrammeOut
         tasks = _steady(plan, policy, tasks)
         outcomes, fresh = _worked(tasks, kept, how)
     tabulated = [one for one in cells if isinstance(one, ClusterCells)]
-    beside = _Beside(_compared(plan, policy, tabulated, how), maps_of(plan, tabulated))
+    named = {task.name: task for task in tasks}
+    beside = _Beside(named, _compared(plan, policy, tabulated, how), maps_of(plan, tabulated))
     joint = with_means(plan, _beside_the_ledger(plan, policy, outcomes, how, clock, beside))
     if how.before_writing is not None:
         how.before_writing()
@@ -220,12 +231,12 @@ class _Versions:
 
     def of(self, plan: Programme, title: str, corrected: str, entries: Sequence[Entry]) -> dict[str, list[Original]]:
         """Return the cells behind a release and behind all that it corrects, by title."""
-        known, by_id = {**self.older, corrected: self.then}, {e.id: e for e in entries}
+        known = {**self.older, corrected: self.then}
         if strange := [one for one in self.older if one not in {e.title for e in entries}]:
             told = f"the ledger has no release {strange[0]!r}; write a title as it lists it (discreet ledger list)"
             raise RequestError(plan.told([(("previous", "older"), told)]))
-        ahead, found = [e for e in entries if e.title == corrected], {title: self.now}
-        for e in ahead:
+        found = {title: self.now}
+        for e in _versions_before(entries, [corrected]):
             if e.title not in known:
                 told = (
                     f"«{corrected}» corrected «{e.title}», and readers may hold that, too; name the records as they "
@@ -233,16 +244,29 @@ class _Versions:
                 )
                 raise RequestError(plan.told([(("previous", "records"), told)]))
             found[e.title] = known[e.title]
-            ahead += [by_id[one] for one in e.revises if by_id[one] not in ahead]
         return found
+
+
+def _versions_before(entries: Sequence[Entry], titles: Sequence[str]) -> list[Entry]:
+    """Return the releases of some titles, and all that they correct."""
+    ahead, by_id = [e for e in entries if e.title in titles], {e.id: e for e in entries}
+    for e in ahead:
+        ahead += [by_id[one] for one in e.revises if by_id[one] not in ahead]
+    return ahead
 
 
 @dataclass(frozen=True)
 class _Beside:
-    """What clusters are checked with, by name: the cells that a revision corrects, and maps of their territories."""
+    """What clusters are checked with, by name: what is asked of them, what they correct, and maps of territories."""
 
+    tasks: Mapping[str, Task]
     versions: Mapping[str, _Versions]
     maps: Mapping[str, Sequence[Release]]
+
+    def levels(self, name: str) -> Levels:
+        """Return what the intervals of a cluster's sensitive cells must reach."""
+        task = self.tasks[name].anew()
+        return Case.of(task.subject(), task.policy).levels()
 
 
 def _compared(plan: Programme, policy: Policy, cells: Sequence[ClusterCells], how: RunOptions) -> dict[str, _Versions]:
@@ -313,6 +337,8 @@ def _checked(
         return replace(one, checks=(*one.checks, (True, f"it is in the ledger already, as {mine}")))
     there = {entry.title for entry in ledger.entries()}
     about["revises"] = [title for title in about["revises"] if title in there]
+    versions = {entry.id for entry in _versions_before(ledger.entries(), about["revises"])}
+    levels = beside.levels(one.name) if versions else {}
     # What a policy asks of contributors was judged with the amounts themselves.
     counted = about["variable"] in COUNTED
     threshold = None if counted else policy.rules.threshold
@@ -335,6 +361,7 @@ def _checked(
             fewest=plan.fewest,
             apart=apart,
             originals=originals,
+            levels=levels,
             together=[*(_announced(plan, other) for other in with_it if _listed(plan, other, ledger) is None), *maps],
             **effort.searching(),
         )
@@ -342,12 +369,16 @@ def _checked(
         raise DataError(plan.told([(("ledger",), f"{error.told}; {DIFFERENT}")])) from None
     what = "ledger" if there else "other tables"
     told = " ".join([f"beside the {what}{' and the map' if maps else ''}: {seen.sentence}", *seen.arithmetic(1)])
-    asks_more = seen.verdict == "safe" and (seen.linked or seen.compared) and _asks_more(policy, about["variable"])
-    told = f"{told.removesuffix('.')}. {CLOSELY}" if asks_more else told
+    further = any(entry.id not in versions for entry in (*seen.linked, *seen.compared))
+    asks_more = seen.verdict == "safe" and further and _asks_more(policy, about["variable"])
+    kept = seen.verdict == "safe" and bool(levels) and not seen.closer
+    told = ". ".join([told.removesuffix("."), *[KEPT_BY_ALL][:kept], *[CLOSELY][:asks_more]])
     told += f". {remedy(plan)}" if maps and seen.verdict != "safe" else ""
     revision = plan.previous is not None and plan.previous.revision and one.method == "suppress"
     told += f". {_hide_more(plan, one)}" if revision and (seen.new or SUMS in told) else ""
-    checks = (*one.checks, (seen.verdict == "safe", told))
+    claims = tuple(f"protection levels to {reader}" for reader in READERS.values())
+    own = [(ok, f"{text}{BY_ITSELF}" if seen.closer and text.endswith(claims) else text) for ok, text in one.checks]
+    checks = (*own, (seen.verdict == "safe", told))
     if seen.verdict == "safe":
         return replace(one, checks=checks)
     # More time may show that it is safe, but nothing makes safe what was found unsafe.
@@ -463,7 +494,7 @@ def _inputs(plan: Programme, policy: Policy, how: RunOptions) -> dict[str, Json]
         "plan": plan.model_dump(mode="json", exclude={"folder"}),
         "files": {os.path.relpath(file, plan.folder): file_sha256(file) for file in plan.input_files()},
         "policy": policy.to_dict(),
-        "versions": dict(versions()),
+        "versions": dict(versions_used()),
         "seed": None if how.seed is None else hashlib.sha256(str(how.seed).encode()).hexdigest(),
         "trial": how.trial,
     }
