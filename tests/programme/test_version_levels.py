@@ -233,7 +233,8 @@ def both(folder: Path, seeds: range) -> np.ndarray:
     for seed in seeds:
         (folder / str(seed)).mkdir()
         found.append(np.array(compared(folder / str(seed), seed)))
-    return np.sum(found, axis=0)
+    total: np.ndarray = np.sum(found, axis=0)
+    return total
 
 
 def test_every_cell_that_is_not_named_keeps_its_levels_in_all_originals_of_both_versions(tmp_path: Path) -> None:

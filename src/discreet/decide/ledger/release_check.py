@@ -332,7 +332,10 @@ class ReleaseCheck:
             return
         theirs = [self._spelled(sheets_of(self.shelf.read(e.id), e, self.names)) for e in old]
         found = levels_missed(self.mine, theirs, [true[e.id] for e in old], self.levels, self.rules)
-        self.joint |= found.joint
+        # What is found already counts once.
+        known = {one.name for one in self.joint.findings if one.cause != "before" and one.sensitive}
+        more = tuple(one for one in found.joint.findings if one.name not in known)
+        self.joint |= replace(found.joint, findings=more)
         self.closer = found.closer
 
     def _compare(self, e: Entry, fewest: int) -> None:
