@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 
 from discreet.auditing.limits import Level
+from discreet.core.clock import Clock
 from discreet.core.errors import DataError, RequestError
 from discreet.decide.ledger import Ledger
 from discreet.decide.ledger.check_result import LedgerCheck
@@ -242,6 +243,9 @@ def levels_agree(seeds: range) -> tuple[int, int, int]:
         told = [f"({cannot} sensitive cell{'s' * (cannot > 1)})"] * bool(cannot)
         assert [one in text for one, text in zip(told, found.closer, strict=True)] == [True] * len(told), seed
         mended, whatever = mended + len(can), whatever + cannot
+        late = Settings(amounts=True, clock=Clock.within(0.0))
+        found = levels_missed(drawn.final, [drawn.first], [truth], levels, late)
+        assert found.joint.unfinished + len(found.joint.findings) + bool(found.closer) * cannot >= len(can) + cannot
     return kept, mended, whatever
 
 

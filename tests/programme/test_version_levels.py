@@ -93,7 +93,7 @@ def test_nothing_is_said_to_keep_its_level_before_the_plan_says_what_was_correct
         open_
     )
     # What it says can be written into the plan.
-    assert "records of [previous]" in told(open_)
+    assert "in a plan of [records], records of [previous]" in told(open_)
     found = dc.run_plan(plan(tmp_path, "second", REVISION + RECORDS), seed=SEED)
     assert found.verdict == "protect", told(found)
     assert "Sensitive cells keep their protection levels to a reader of all versions, too" in told(found)

@@ -24,7 +24,7 @@ from discreet.decide.ledger.corrections import OtherVersion, TruePair, put_toget
 from discreet.decide.ledger.entry import PublishedTable
 from discreet.decide.ledger.joined_tables import faults_of, lay
 from discreet.decide.ledger.joint import Joint
-from discreet.decide.ledger.revision import TOGETHER, TRUE_TABLES, as_of, not_joined
+from discreet.decide.ledger.revision import TOGETHER, as_of, not_joined
 from discreet.decide.ledger.settings import Settings
 from discreet.table.equations import Equations, equations_of
 
@@ -33,7 +33,8 @@ NAMED = 5
 """How many cells a text names."""
 UNTOLD = (
     "whether sensitive cells keep their protection levels to a reader of all versions was not shown, as nothing says "
-    f"what was corrected; give the true tables of all ({TRUE_TABLES})"
+    "what was corrected; give the true tables of all (--original FILE; originals=; in a plan of [records], records of "
+    "[previous])"
 )
 """What is left open without true tables."""
 UNPLACED = "the protection levels of {} could not be judged beside other versions: no table has the dimensions of {}"
@@ -83,11 +84,12 @@ def levels_missed(
     exact, *short = (missed.faults[:, FAULTS.index(name)] for name in ("exact", "lower", "upper"))
     low, high = (side | exact for side in short)
     # Nothing more may follow about an end that is too close.
-    same = missed.finished & bounded.finished[missed.at]
-    same &= (~low | (missed.lower == without[0])) & (~high | (missed.upper == without[1]))
+    same = (~low | (missed.lower == without[0])) & (~high | (missed.upper == without[1]))
+    sure = missed.finished & bounded.finished[missed.at]
     titles = tuple(dict.fromkeys(sheet.entry.title for sheet in laid))
     findings, closer = [], []
-    for k, i in enumerate(missed.at.tolist()):
+    for k in np.flatnonzero(sure).tolist():
+        i = int(missed.at[k])
         name, ends = both.describe(i), (float(missed.lower[k]), float(missed.upper[k]))
         if same[k]:
             closer.append(f"{name} {_said(*ends, low=bool(low[k]), high=bool(high[k]))}")
@@ -96,7 +98,7 @@ def levels_missed(
         text = f"{name} {_said(*ends)} by all versions of «{about.title}» together; {why}"
         before = float(without[0][k]), float(without[1][k])
         findings.append(LedgerFinding(both.cell(i), name, *ends, before, "together", why, titles, (), text))
-    unfinished = int(np.count_nonzero(~found.finished & ~wrong))
+    unfinished = int(np.count_nonzero(~found.finished & ~wrong) + np.count_nonzero(~sure))
     unjudged = (UNPLACED.format(many(len(lost), "sensitive cell"), lost[0]),) if lost else ()
     return LevelsMissed(Joint(tuple(findings), unfinished, unjudged), _told(closer))
 
