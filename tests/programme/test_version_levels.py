@@ -18,6 +18,7 @@ from discreet.decide.policy import Policy
 from discreet.decide.subject import Case, Subject
 from discreet.programme.originals import RecordsOfPlan
 from discreet.programme.outcome import ProgrammeOutcome
+from discreet.programme.running import publish_outcome
 from discreet.table.release import Release
 
 SEED = 2**127 + 1
@@ -82,6 +83,24 @@ def test_a_cell_that_the_first_version_and_its_correction_tell_too_closely_is_na
     assert [one["text"] for one in json.loads(outcome.out)["clusters"][0]["checks"]] == [
         text for _, text in found.clusters[0].checks
     ]
+    # Published and run again, it is judged by itself, and says so.
+    publish_outcome(found)
+    again = dc.run_plan(file, folder=tmp_path / "again", seed=SEED)
+    assert told(again).startswith("it is in the ledger already")
+    assert next(text for _, text in again.clusters[0].checks if CLAIM in text).endswith(
+        f"{CLAIM} of this version alone"
+    )
+
+
+def test_a_third_version_names_what_the_first_one_tells(tmp_path: Path) -> None:
+    published_first(tmp_path, FIRST, SECOND)
+    dc.run_plan(plan(tmp_path, "second", REVISION + RECORDS), seed=SEED, publish=True)
+    write(tmp_path, "third", (*SECOND[:2], (*SECOND[2][:2], (63, 74, 85, 99))))
+    said = (REVISION + RECORDS).replace("first", "second")
+    said += '[previous.older]\n"turnover · turnover · first" = "first.csv"\n'
+    found = dc.run_plan(plan(tmp_path, "third", said), seed=SEED)
+    assert found.verdict == "protect", told(found)
+    assert "whatever is hidden now: region=r0, size=s0 at most 324 (1 sensitive cell)" in told(found)
 
 
 def test_nothing_is_said_to_keep_its_level_before_the_plan_says_what_was_corrected(tmp_path: Path) -> None:

@@ -83,8 +83,10 @@ KEPT_BY_ALL = (
     "cells went up, and which down"
 )
 """What is said if cells keep their levels beside older versions."""
-BY_ITSELF = " of this version alone; what readers of all versions know more closely is named below"
-"""What a claim about all cells is qualified by if older versions tell some too closely."""
+ALONE = " of this version alone"
+"""What a claim about all cells of a revision is qualified by if it was not judged beside older versions again."""
+BY_ITSELF = f"{ALONE}; what readers of all versions know more closely is named below"
+"""What it is qualified by if older versions tell some too closely."""
 NAMED = 12
 """How many open figures a message names."""
 KEPT = ".plan"
@@ -263,6 +265,15 @@ class _Beside:
     versions: Mapping[str, _Versions]
     maps: Mapping[str, Sequence[Release]]
 
+    def originals(
+        self, plan: Programme, name: str, about: Described, entries: Sequence[Entry]
+    ) -> dict[str, list[Original]] | None:
+        """Return the cells behind a cluster and behind all that it corrects, None where the plan does not say them."""
+        compared = self.versions.get(name)
+        if compared is None or len(about["revises"]) != 1:
+            return None
+        return compared.of(plan, about["title"], about["revises"][0], entries)
+
     def levels(self, name: str) -> Levels:
         """Return what the intervals of a cluster's sensitive cells must reach."""
         task = self.tasks[name].anew()
@@ -333,11 +344,12 @@ def _checked(
 ) -> ClusterOutcome:
     assert one.release is not None
     about = entry_of(plan, one)
-    if (mine := _listed(plan, one, ledger)) is not None:
-        return replace(one, checks=(*one.checks, (True, f"it is in the ledger already, as {mine}")))
     there = {entry.title for entry in ledger.entries()}
     about["revises"] = [title for title in about["revises"] if title in there]
     versions = {entry.id for entry in _versions_before(ledger.entries(), about["revises"])}
+    if (mine := _listed(plan, one, ledger)) is not None:
+        own = _qualified(one.checks, ALONE if versions else "")
+        return replace(one, checks=(*own, (True, f"it is in the ledger already, as {mine}")))
     levels = beside.levels(one.name) if versions else {}
     # What a policy asks of contributors was judged with the amounts themselves.
     counted = about["variable"] in COUNTED
@@ -346,10 +358,6 @@ def _checked(
     names = {*plan.dimensions, *(name for release in releases for part in release.parts() for name in part.names)}
     # Columns of the same records are not the same, whatever their categories; those of different files may be.
     apart = [] if plan.records is None else list(combinations(sorted(names), 2))
-    compared = beside.versions.get(one.name)
-    originals = None
-    if compared is not None and len(about["revises"]) == 1:
-        originals = compared.of(plan, about["title"], about["revises"][0], ledger.entries())
     tags = _tags(about)
     maps = [Announced(shown, shown.parts()[0].name, tags) for shown in beside.maps.get(one.name, ())]
     try:
@@ -360,7 +368,7 @@ def _checked(
             threshold="default" if threshold is None else threshold,
             fewest=plan.fewest,
             apart=apart,
-            originals=originals,
+            originals=beside.originals(plan, one.name, about, ledger.entries()),
             levels=levels,
             together=[*(_announced(plan, other) for other in with_it if _listed(plan, other, ledger) is None), *maps],
             **effort.searching(),
@@ -369,22 +377,27 @@ def _checked(
         raise DataError(plan.told([(("ledger",), f"{error.told}; {DIFFERENT}")])) from None
     what = "ledger" if there else "other tables"
     told = " ".join([f"beside the {what}{' and the map' if maps else ''}: {seen.sentence}", *seen.arithmetic(1)])
-    further = any(entry.id not in versions for entry in (*seen.linked, *seen.compared))
-    asks_more = seen.verdict == "safe" and further and _asks_more(policy, about["variable"])
-    kept = seen.verdict == "safe" and bool(levels) and not seen.closer
-    told = ". ".join([told.removesuffix("."), *[KEPT_BY_ALL][:kept], *[CLOSELY][:asks_more]])
+    if seen.verdict == "safe":
+        further = any(entry.id not in versions for entry in (*seen.linked, *seen.compared))
+        asks_more = further and _asks_more(policy, about["variable"])
+        kept = bool(levels) and not seen.closer
+        told = ". ".join([told.removesuffix("."), *[KEPT_BY_ALL][:kept], *[CLOSELY][:asks_more]])
     told += f". {remedy(plan)}" if maps and seen.verdict != "safe" else ""
     revision = plan.previous is not None and plan.previous.revision and one.method == "suppress"
     told += f". {_hide_more(plan, one)}" if revision and (seen.new or SUMS in told) else ""
-    claims = tuple(f"protection levels to {reader}" for reader in READERS.values())
-    own = [(ok, f"{text}{BY_ITSELF}" if seen.closer and text.endswith(claims) else text) for ok, text in one.checks]
-    checks = (*own, (seen.verdict == "safe", told))
+    checks = (*_qualified(one.checks, BY_ITSELF if seen.closer else ""), (seen.verdict == "safe", told))
     if seen.verdict == "safe":
         return replace(one, checks=checks)
     # More time may show that it is safe, but nothing makes safe what was found unsafe.
     late = seen.verdict == "incomplete" and effort.clock.late
     held = f"Do not release it: {told}"
     return replace(one, verdict="withhold", sentence=held, checks=checks, release=None, unfinished=late)
+
+
+def _qualified(checks: Sequence[tuple[bool, str]], how: str) -> list[tuple[bool, str]]:
+    """Return the checks of a version, with more said of the claim that all cells keep their levels."""
+    claims = tuple(f"protection levels to {reader}" for reader in READERS.values())
+    return [(passed, f"{text}{how}" if text.endswith(claims) else text) for passed, text in checks]
 
 
 def _asks_more(policy: Policy, variable: str) -> bool:
