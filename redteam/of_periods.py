@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from itertools import combinations, product
 from math import ceil, floor
 from pathlib import Path
 from random import Random
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from redteam import originals, readers
 from redteam.case import Bench, Case, judged_case, sure
@@ -21,9 +22,11 @@ from redteam.of_plans import FORMATS, LIMITS, POLICY, Plan, of_firms, records_of
 from redteam.originals import Firms
 from redteam.published import Published
 from redteam.readers import HOLDER
-from redteam.worlds import Counts, World
+from redteam.worlds import Cells, Counts, World
 
 METHODS = (*["suppress"] * 3, "conventional-rounding:base=3,margins=true", "controlled-rounding:base=3")
+P_PERCENT = 10
+"""The rule of the profile for business."""
 FEWEST = 3
 """How many people must have made a change."""
 
@@ -131,6 +134,15 @@ def run_again_amounts(bench: Bench) -> Iterator[Case]:
     title = "plan of amounts revised" if again.revision else "plan of amounts, next period"
     about = (firms.rows, later.rows, plan, again)
     yield from of_firms(title, later, (), known, about)
+    if again.revision and firms != later:
+        levels = _levels(plan, later, told)
+
+        def by_both() -> tuple[int, list[Failure]]:
+            beliefs = sure(readers.outsider(old, world), firms.sums), sure(readers.outsider(new, world), later.sums)
+            pairs = versions(beliefs, (firms.sums, later.sums), _finest(world, plan))
+            return 1, list(_too_close(levels, [now for _, now in pairs]))
+
+        yield judged_case(title, HOLDER, "plan", about, by_both)
     if again.growth and again.keep:
         secret = {f.cells: "a sum of few" for f in new.hidden if 0 < later.others(f.cells) < FEWEST}
 
@@ -259,18 +271,50 @@ Version: TypeAlias = tuple[Published, Belief, Counts]
 
 def _corrected(world: World, plan: Plan, first: Version, second: Version, threshold: int) -> Iterator[Failure]:
     """Judge what both versions tell somebody who knows which cells of the tables went up or down, and neither alone."""
-    finest = [
-        world.cells(dict(zip(names, labels, strict=True)))
-        for names in plan.tables
-        for labels in product(*(dict(world.dimensions)[name] for name in names))
-    ]
-    pairs = versions((first[1], second[1]), (first[2], second[2]), finest)
+    pairs = versions((first[1], second[1]), (first[2], second[2]), _finest(world, plan))
     for side, (shown, belief, truth) in enumerate((first, second)):
         secret = [*(figure.cells for figure in shown.hidden), *below(truth, shown, threshold)]
         for cells in dict.fromkeys(secret):
             values = {sum_over(pair[side], cells) for pair in pairs}
             if len(values) == 1 and not belief.single(cells):
                 yield refuted("verdict: corrected", f"cells {cells} of version {side + 1}: both leave {values}")
+
+
+def _finest(world: World, plan: Plan) -> list[Cells]:
+    """Return the finest cells of every table of a plan."""
+    return [
+        world.cells(dict(zip(names, labels, strict=True)))
+        for names in plan.tables
+        for labels in product(*(dict(world.dimensions)[name] for name in names))
+    ]
+
+
+def _levels(plan: Plan, firms: Firms, told: Mapping[str, Any]) -> dict[Cells, tuple[int, int]]:
+    """Return what the intervals of cells must reach by the 10% rule, without those that a plan says are known.
+
+    The two largest firms, and how little the others leave between them, say how far.
+    """
+    texts = [one["text"] for cluster in told["clusters"] for one in cluster["checks"]]
+    known = " ".join(text.partition("whatever is hidden now: ")[2] for text in texts)
+    found = {}
+    for names in {some for one in plan.tables for k in range(len(one) + 1) for some in combinations(one, k)}:
+        for labels in product(*(dict(firms.world.dimensions)[name] for name in names)):
+            called = ", ".join(f"{name}={label}" for name, label in zip(names, labels, strict=True)) or "total"
+            cells = firms.world.cells(dict(zip(names, labels, strict=True)))
+            by_firm = sorted((sum(firms.own(one).get(c, 0) for c in cells) for one in firms.names), reverse=True)
+            total, (largest, second, *_) = sum(by_firm), (*by_firm, 0, 0)
+            needed = P_PERCENT / 100 * largest - (total - largest - second)
+            if needed > 0 and re.search(rf"(^|; ){called} (=|between|at) ", known) is None and " more (" not in known:
+                found[cells] = max(floor(total - needed), 1), ceil(total + needed)
+    return found
+
+
+def _too_close(secret: Mapping[Cells, tuple[int, int]], left: Sequence[Counts]) -> Iterator[Failure]:
+    """Judge that cells reach their levels in the originals that are left."""
+    for cells, (low, high) in secret.items():
+        values = {sum_over(one, cells) for one in left}
+        if min(values) > low or max(values) < high:
+            yield refuted("verdict: levels", f"cells {cells}: {sorted(values)}, must reach {low} to {high}")
 
 
 def _carried(

@@ -15,14 +15,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from discreet.auditing.limits import Level
+from discreet.core.clock import Clock
 from discreet.core.errors import DataError, RequestError
 from discreet.decide.ledger import Ledger
 from discreet.decide.ledger.check_result import LedgerCheck
-from discreet.decide.ledger.corrections import OtherVersion, TruePair
+from discreet.decide.ledger.corrections import OtherVersion, TruePair, taken
 from discreet.decide.ledger.entry import Entry, PublishedTable
 from discreet.decide.ledger.joined_tables import JoinedTables, lay
 from discreet.decide.ledger.joint import findings_of
 from discreet.decide.ledger.settings import Settings
+from discreet.decide.ledger.version_levels import levels_missed
 from discreet.protect import conventional_rounding
 from discreet.table.figures import Figures
 from discreet.table.hierarchy import Hierarchy
@@ -199,6 +202,60 @@ def test_no_sum_is_left_out_but_those_of_what_is_as_it_was_which_one_version_tel
                 assert all(drawn.before[cell].sum() == drawn.now[cell].sum() for cell in at)
                 left_out += 1
     assert left_out == 2
+
+
+def levels_agree(seeds: range) -> tuple[int, int, int]:
+    """Compare which hidden cells of the new version miss their levels with enumeration, and whether hiding more helps.
+
+    Return how many keep theirs, how many hiding more can mend, and how many miss theirs whatever is hidden.
+    """
+    kept = mended = whatever = 0
+    for seed in seeds:
+        drawn = replace(Versions.drawn(seed), must=True)
+        if drawn.before.size != 4:
+            continue
+        silent = [replace(one, figures=taken(one.figures, np.zeros(len(one.figures), bool))) for one in drawn.final]
+        pairs, alone, top = drawn.pairs(), replace(drawn, final=silent).pairs(), TOPS[4]
+        if max(int(new.max()) for _, new in pairs) >= top:
+            # Nothing bounds some cell.
+            continue
+        random, levels, can, cannot = Random(seed), dict[tuple[tuple[str, str], ...], Level](), set(), 0
+        part = drawn.final[0].figures
+        for codes in part.codes[part.hidden].tolist():
+            cell = {name: part.labels[name][code] for name, code in zip(part.names, codes, strict=True)}
+            at = selected(drawn.dims, cell)
+            value = int(drawn.now[at].sum())
+            low, high = max(value - random.choice((0, 0, 1)), 0), value + random.choice((0, 0, 1, 2))
+            levels[tuple(sorted(cell.items()))] = (float(low), float(high))
+            values, before = ({int(new[at].sum()) for _, new in some} for some in (pairs, alone))
+            short = min(values) > low or len(values) == 1, max(values) < high or len(values) == 1
+            same = (not short[0] or min(values) == min(before)) and (not short[1] or max(values) == max(before))
+            kept += not any(short)
+            if any(short) and same:
+                cannot += 1
+            elif any(short):
+                can.add(", ".join(f"{name}={code}" for name, code in cell.items() if code != "Total") or "total")
+        truth = TruePair(drawn.original(drawn.before), drawn.original(drawn.now))
+        found = levels_missed(drawn.final, [drawn.first], [truth], levels, Settings(amounts=True))
+        assert not found.joint.unfinished
+        assert not found.joint.unjudged
+        assert {one.name for one in found.joint.findings} == can, seed
+        told = [f"({cannot} sensitive cell{'s' * (cannot > 1)})"] * bool(cannot)
+        assert [one in text for one, text in zip(told, found.closer, strict=True)] == [True] * len(told), seed
+        mended, whatever = mended + len(can), whatever + cannot
+        late = Settings(amounts=True, clock=Clock.within(0.0))
+        found = levels_missed(drawn.final, [drawn.first], [truth], levels, late)
+        assert found.joint.unfinished + len(found.joint.findings) + bool(found.closer) * cannot >= len(can) + cannot
+    return kept, mended, whatever
+
+
+def test_cells_miss_their_levels_beside_an_older_version_where_enumeration_says_so() -> None:
+    assert min(levels_agree(range(50))) > 0
+
+
+@pytest.mark.long
+def test_many_cells_miss_their_levels_beside_an_older_version_where_enumeration_says_so() -> None:
+    assert min(levels_agree(range(50, 500))) > 5
 
 
 # --- the ledger --------------------------------------------------------------------------------------------------

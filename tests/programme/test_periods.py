@@ -174,10 +174,10 @@ def test_a_correction_is_judged_with_the_records_of_then(tmp_path: Path) -> None
     assert "in a plan, records of [previous]" in open_.clusters[0].sentence
     found = run_quarter(tmp_path, "q1", f'{said}records = "old.csv"\n', vintage="third")
     assert found.verdict == "protect", found.clusters[0].sentence
-    # A figure that went down is less than what was printed: how closely both versions tell it is said not to be judged.
-    assert (
-        "which amounts can be worked out exactly, not whether they keep their levels" in found.clusters[0].checks[-1][1]
-    )
+    # A figure that went down is less than what was printed: how closely both versions tell it is judged, too.
+    told = found.clusters[0].checks[-1][1]
+    assert "Sensitive cells keep their protection levels to a reader of all versions, too" in told
+    assert "which amounts can be worked out exactly, not whether they keep their levels" not in told
     # Records of then that the first release was not made from are refused.
     text = (tmp_path / "old.csv").read_text()
     (tmp_path / "old.csv").write_text(text.replace(",s0,", ",s1,", 9))

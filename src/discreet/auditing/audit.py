@@ -301,9 +301,7 @@ def _between(found: Audit, equations: Equations, again: Callable[[list[str]], Au
     return replace(found, verdict="incomplete" if other is None else other.verdict, note=notes)
 
 
-def _if_zeros_are_shown(
-    found: Audit, releases: Sequence[Release | Figures | Table], again: partial[Audit]
-) -> Audit:
+def _if_zeros_are_shown(found: Audit, releases: Sequence[Release | Figures | Table], again: partial[Audit]) -> Audit:
     """Return an audit that calls nothing safe that a reader knows too closely if zeros are always published."""
     marked = [_marked(one, 1) for one in releases]
     silent = [k for k, (one, new) in enumerate(zip(releases, marked, strict=True)) if new is not one]

@@ -43,7 +43,10 @@ from discreet.decide.ledger.ledger import Announced
 from discreet.decide.ledger.packing import packed
 from discreet.decide.ledger.settings import Tags
 from discreet.decide.policy import Policy
-from discreet.decide.provenance import digest, versions
+from discreet.decide.provenance import digest
+from discreet.decide.provenance import versions as versions_used
+from discreet.decide.subject import Case, Levels
+from discreet.decide.verdict import READERS
 from discreet.programme.cluster_work import SEARCH, ClusterOutcome, Task, work_on
 from discreet.programme.finished import finished_clusters
 from discreet.programme.means import with_means
@@ -75,6 +78,15 @@ CLOSELY = (
     "Beside other releases, it is judged which amounts can be worked out exactly, not whether they keep their levels"
 )
 """What a check of amounts beside the ledger leaves open, where a policy has protection levels."""
+KEPT_BY_ALL = (
+    "Sensitive cells keep their protection levels to a reader of all versions, too, who knows which of the finest "
+    "cells went up, and which down"
+)
+"""What is said if cells keep their levels beside older versions."""
+ALONE = " of this version alone"
+"""What a claim about all cells of a revision is qualified by if it was not judged beside older versions again."""
+BY_ITSELF = f"{ALONE}; what readers of all versions know more closely is named below"
+"""What it is qualified by if older versions tell some too closely."""
 NAMED = 12
 """How many open figures a message names."""
 FEW = "If a change by so few gives nothing away, as where the turnover of every firm changes, say so: fewest = {}"
@@ -131,7 +143,8 @@ def run_plan(plan: Programme, options: RunOptions | None = None) -> ProgrammeOut
         tasks = _steady(plan, policy, tasks)
         outcomes, fresh = _worked(tasks, kept, how)
     tabulated = [one for one in cells if isinstance(one, ClusterCells)]
-    beside = _Beside(_compared(plan, policy, tabulated, how), maps_of(plan, tabulated))
+    named = {task.name: task for task in tasks}
+    beside = _Beside(named, _compared(plan, policy, tabulated, how), maps_of(plan, tabulated))
     joint = with_means(plan, _beside_the_ledger(plan, policy, outcomes, how, clock, beside))
     if how.before_writing is not None:
         how.before_writing()
@@ -222,12 +235,12 @@ class _Versions:
 
     def of(self, plan: Programme, title: str, corrected: str, entries: Sequence[Entry]) -> dict[str, list[Original]]:
         """Return the cells behind a release and behind all that it corrects, by title."""
-        known, by_id = {**self.older, corrected: self.then}, {e.id: e for e in entries}
+        known = {**self.older, corrected: self.then}
         if strange := [one for one in self.older if one not in {e.title for e in entries}]:
             told = f"the ledger has no release {strange[0]!r}; write a title as it lists it (discreet ledger list)"
             raise RequestError(plan.told([(("previous", "older"), told)]))
-        ahead, found = [e for e in entries if e.title == corrected], {title: self.now}
-        for e in ahead:
+        found = {title: self.now}
+        for e in _versions_before(entries, [corrected]):
             if e.title not in known:
                 told = (
                     f"«{corrected}» corrected «{e.title}», and readers may hold that, too; name the records as they "
@@ -235,16 +248,38 @@ class _Versions:
                 )
                 raise RequestError(plan.told([(("previous", "records"), told)]))
             found[e.title] = known[e.title]
-            ahead += [by_id[one] for one in e.revises if by_id[one] not in ahead]
         return found
+
+
+def _versions_before(entries: Sequence[Entry], titles: Sequence[str]) -> list[Entry]:
+    """Return the releases of some titles, and all that they correct."""
+    ahead, by_id = [e for e in entries if e.title in titles], {e.id: e for e in entries}
+    for e in ahead:
+        ahead += [by_id[one] for one in e.revises if by_id[one] not in ahead]
+    return ahead
 
 
 @dataclass(frozen=True)
 class _Beside:
-    """What clusters are checked with, by name: the cells that a revision corrects, and maps of their territories."""
+    """What clusters are checked with, by name: what is asked of them, what they correct, and maps of territories."""
 
+    tasks: Mapping[str, Task]
     versions: Mapping[str, _Versions]
     maps: Mapping[str, Sequence[Release]]
+
+    def originals(
+        self, plan: Programme, name: str, about: Described, entries: Sequence[Entry]
+    ) -> dict[str, list[Original]] | None:
+        """Return the cells behind a cluster and behind all that it corrects, None where the plan does not say them."""
+        compared = self.versions.get(name)
+        if compared is None or len(about["revises"]) != 1:
+            return None
+        return compared.of(plan, about["title"], about["revises"][0], entries)
+
+    def levels(self, name: str) -> Levels:
+        """Return what the intervals of a cluster's sensitive cells must reach."""
+        task = self.tasks[name].anew()
+        return Case.of(task.subject(), task.policy).levels()
 
 
 def _compared(plan: Programme, policy: Policy, cells: Sequence[ClusterCells], how: RunOptions) -> dict[str, _Versions]:
@@ -311,10 +346,13 @@ def _checked(
 ) -> ClusterOutcome:
     assert one.release is not None
     about = entry_of(plan, one)
-    if (mine := _listed(plan, one, ledger)) is not None:
-        return replace(one, checks=(*one.checks, (True, f"it is in the ledger already, as {mine}")))
     there = {entry.title for entry in ledger.entries()}
     about["revises"] = [title for title in about["revises"] if title in there]
+    versions = {entry.id for entry in _versions_before(ledger.entries(), about["revises"])}
+    if (mine := _listed(plan, one, ledger)) is not None:
+        own = _qualified(one.checks, ALONE if versions else "")
+        return replace(one, checks=(*own, (True, f"it is in the ledger already, as {mine}")))
+    levels = beside.levels(one.name) if versions else {}
     # What a policy asks of contributors was judged with the amounts themselves.
     counted = about["variable"] in COUNTED
     threshold = None if counted else policy.rules.threshold
@@ -322,10 +360,6 @@ def _checked(
     names = {*plan.dimensions, *(name for release in releases for part in release.parts() for name in part.names)}
     # Columns of the same records are not the same, whatever their categories; those of different files may be.
     apart = [] if plan.records is None else list(combinations(sorted(names), 2))
-    compared = beside.versions.get(one.name)
-    originals = None
-    if compared is not None and len(about["revises"]) == 1:
-        originals = compared.of(plan, about["title"], about["revises"][0], ledger.entries())
     tags = _tags(about)
     maps = [Announced(shown, shown.parts()[0].name, tags) for shown in beside.maps.get(one.name, ())]
     try:
@@ -336,7 +370,8 @@ def _checked(
             threshold="default" if threshold is None else threshold,
             fewest=plan.fewest,
             apart=apart,
-            originals=originals,
+            originals=beside.originals(plan, one.name, about, ledger.entries()),
+            levels=levels,
             together=[*(_announced(plan, other) for other in with_it if _listed(plan, other, ledger) is None), *maps],
             **effort.searching(),
         )
@@ -344,19 +379,28 @@ def _checked(
         raise DataError(plan.told([(("ledger",), f"{error.told}; {DIFFERENT}")])) from None
     what = "ledger" if there else "other tables"
     told = " ".join([f"beside the {what}{' and the map' if maps else ''}: {seen.sentence}", *seen.arithmetic(1)])
-    asks_more = seen.verdict == "safe" and (seen.linked or seen.compared) and _asks_more(policy, about["variable"])
-    told = f"{told.removesuffix('.')}. {CLOSELY}" if asks_more else told
+    if seen.verdict == "safe":
+        further = any(entry.id not in versions for entry in (*seen.linked, *seen.compared))
+        asks_more = further and _asks_more(policy, about["variable"])
+        kept = bool(levels) and not seen.closer
+        told = ". ".join([told.removesuffix("."), *[KEPT_BY_ALL][:kept], *[CLOSELY][:asks_more]])
     told += f". {remedy(plan)}" if maps and seen.verdict != "safe" else ""
     revision = plan.previous is not None and plan.previous.revision and one.method == "suppress"
     told += f". {_hide_more(plan, one)}" if revision and (seen.new or seen.changes or SUMS in told) else ""
     told += f". {FEW.format(min(change.people for change in seen.changes))}" if seen.changes else ""
-    checks = (*one.checks, (seen.verdict == "safe", told))
+    checks = (*_qualified(one.checks, BY_ITSELF if seen.closer else ""), (seen.verdict == "safe", told))
     if seen.verdict == "safe":
         return replace(one, checks=checks)
     # More time may show that it is safe, but nothing makes safe what was found unsafe.
     late = seen.verdict == "incomplete" and effort.clock.late
     held = f"Do not release it: {told}"
     return replace(one, verdict="withhold", sentence=held, checks=checks, release=None, unfinished=late)
+
+
+def _qualified(checks: Sequence[tuple[bool, str]], how: str) -> list[tuple[bool, str]]:
+    """Return the checks of a version, with more said of the claim that all cells keep their levels."""
+    claims = tuple(f"protection levels to {reader}" for reader in READERS.values())
+    return [(passed, f"{text}{how}" if text.endswith(claims) else text) for passed, text in checks]
 
 
 def _asks_more(policy: Policy, variable: str) -> bool:
@@ -466,7 +510,7 @@ def _inputs(plan: Programme, policy: Policy, how: RunOptions) -> dict[str, Json]
         "plan": plan.model_dump(mode="json", exclude={"folder"}),
         "files": {os.path.relpath(file, plan.folder): file_sha256(file) for file in plan.input_files()},
         "policy": policy.to_dict(),
-        "versions": dict(versions()),
+        "versions": dict(versions_used()),
         "seed": None if how.seed is None else hashlib.sha256(str(how.seed).encode()).hexdigest(),
         "trial": how.trial,
     }

@@ -112,7 +112,8 @@ class LedgerCheck(Readable):
     there are any, nothing is claimed about joining the ledger. ``more_zeros`` says that not all zeros that follow are
     listed, and ``meaning`` what "safe" promises, and against whom. ``head`` is the head of the ledger's chain: kept
     elsewhere, it shows whether anything was cut off later (``ledger verify --head``). ``beside`` are the releases of
-    amounts beside numbers, or of numbers beside amounts, that said who is there.
+    amounts beside numbers, or of numbers beside amounts, that said who is there. ``closer`` says which cells miss the
+    levels that were asked for by what other versions say, whatever the new release hides.
     """
 
     verdict: Verdict
@@ -131,6 +132,7 @@ class LedgerCheck(Readable):
     policy: str = ""
     head: str = ""
     beside: tuple[Entry, ...] = ()
+    closer: tuple[str, ...] = ()
 
     @property
     def new(self) -> tuple[LedgerFinding, ...]:
@@ -150,11 +152,11 @@ class LedgerCheck(Readable):
         dark = "".join(f" Not judged: {text}." for text in self.unjudged)
         aside = f" {_were(self.apart, 'release about something else', 'left aside')}." if self.apart else ""
         taken = "".join(f" {text[0].upper()}{text[1:]}." for text in self.assumed)
-        part = ""
+        closer, part = "".join(f" {text}." for text in self.closer), ""
         if self.left_out:
             out = _were(self.left_out, "release of the ledger", "left out")
             part = f" {out}: this does not say whether it can join the ledger."
-        return f"«{self.title}», {self._met()}: {'; '.join(self._found(old))}.{dark}{known}{aside}{taken}{part}"
+        return f"«{self.title}», {self._met()}: {'; '.join(self._found(old))}.{dark}{known}{closer}{aside}{taken}{part}"
 
     def _met(self) -> str:
         """Say which releases it was joined and compared with."""

@@ -120,7 +120,7 @@ class OtherVersion:
             place = np.searchsorted(at, rows[inside])
             np.maximum.at(lower, place, low[inside])
             np.minimum.at(upper, place, high[inside])
-            unchanged.append(replace(sheet, figures=_taken(sheet.figures, ~inside)))
+            unchanged.append(replace(sheet, figures=taken(sheet.figures, ~inside)))
         raised = differ.raised(list(dict.fromkeys(cell for one in changes for cell in one.cells)))
         found = (tuple(unchanged), at, lower, upper, tuple(dict.fromkeys(sums)), raised, differ.least, differ.said[0])
         return cls(theirs[0].entry.title, layout, *found)
@@ -344,7 +344,7 @@ def _found(layout: Layout, positions: IntArray, title: str) -> IntArray:
     return at
 
 
-def _taken(part: Figures, rows: BoolArray) -> Figures:
+def taken(part: Figures, rows: BoolArray) -> Figures:
     """Return some of a table's figures."""
     upper = None if part.upper is None else part.upper[rows]
     return replace(part, codes=part.codes[rows], values=part.values[rows], kind=part.kind[rows], upper=upper)

@@ -329,6 +329,8 @@ class Ledger(Readable):
             originals: the true tables behind the release, under its title, and behind those that it corrects, by id or
                 title (by default the one kept beside the ledger): they say what was corrected, and a reader is taken to
                 know which of the finest cells went up, and which down. Nothing of them is kept.
+            levels: values that the intervals of cells must reach on either side, as in ``Limits`` of an audit, to a
+                reader of this version and of all that it corrects; judged with the true tables of all.
             time_limit: seconds for the whole check; nothing unfinished is called safe.
             workers: threads.
             progress: called as the work advances.
@@ -341,6 +343,7 @@ class Ledger(Readable):
         tags = {name: rest.pop(name) for name in Tags.__annotations__ if name in rest}
         entry = _described(new, title, None, **tags)
         different, originals = rest.pop("apart", ()), rest.pop("originals", None) or {}
+        levels = rest.pop("levels", None) or {}
         rules = Settings.of(policy, **rest, amounts=not entry.counts)
         rules = replace(rules, clock=clock, workers=effort.workers, progress=effort.progress)
         others = rules.of_others(policy, rest.get("threshold", "default"))
@@ -365,6 +368,7 @@ class Ledger(Readable):
         shelf = Shelf(read, texts, frozenset(past.entries), pairs)
         checked = ReleaseCheck(new, entry, held, revised, shelf, rules, others)
         checked.name_apart(different)
+        checked.levels = levels
         found = checked.outcome(fewest, len(every) + len(coming))
         if not tags.get("variable"):
             found = with_small_counts(found, release, new)

@@ -24,6 +24,7 @@ from discreet.decide.ledger.revision import REVISED, alike, same_values, version
 from discreet.decide.ledger.screening import NewRelease, quiet
 from discreet.decide.ledger.settings import Settings
 from discreet.decide.ledger.times import around, with_time
+from discreet.decide.ledger.version_levels import UNTOLD, CellLevels, levels_missed
 from discreet.feasible.implied_statistics import without_implied
 from discreet.table.equations import Equations, equations_of
 from discreet.table.figures import Figures
@@ -110,6 +111,9 @@ class ReleaseCheck:
         self.changes: list[Change] = []
         self.compared: list[Entry] = []
         self.repeated: list[Entry] = []
+        self.versions = [e for e in seen if e.id in revised]
+        self.levels: CellLevels = {}
+        self.closer: tuple[str, ...] = ()
 
     def _spelled(self, sheets: Sequence[PublishedTable]) -> list[PublishedTable]:
         """Return earlier tables with categories spelled as in the new release, and note what was taken to be one."""
@@ -158,6 +162,7 @@ class ReleaseCheck:
                 late += [other] if self.rules.clock.late else []
         if not late:
             self._several_versions()
+            self._levels_of_versions()
         if late:
             more = f" and {many(len(late) - 1, 'other release')}" if len(late) > 1 else ""
             told = f"«{late[0].title}»{more} could not be put together or compared with it in time"
@@ -184,6 +189,7 @@ class ReleaseCheck:
             self.rules.meaning(fewest),
             self.rules.policy,
             beside=tuple(self.beside),
+            closer=self.closer,
         )
 
     def _put_together(self, before: Sequence[PublishedTable]) -> None:
@@ -315,6 +321,22 @@ class ReleaseCheck:
             for every in self.groups:
                 before = [sheet for sheet in every if sheet.entry.same_variable(self.entry)]
                 self.joint |= versions_findings(self.mine, before, theirs, self.rules, pairs)
+
+    def _levels_of_versions(self) -> None:
+        """Judge whether cells keep the levels asked for to a reader of all versions."""
+        old, true = self.versions, self.shelf.originals
+        if not self.levels or not old:
+            return
+        if any(e.id not in true for e in old):
+            self.joint |= Joint(unjudged=(UNTOLD,))
+            return
+        theirs = [self._spelled(sheets_of(self.shelf.read(e.id), e, self.names)) for e in old]
+        found = levels_missed(self.mine, theirs, [true[e.id] for e in old], self.levels, self.rules)
+        # What is found already counts once.
+        known = {one.name for one in self.joint.findings if one.cause != "before" and one.sensitive}
+        more = tuple(one for one in found.joint.findings if one.name not in known)
+        self.joint |= replace(found.joint, findings=more)
+        self.closer = found.closer
 
     def _compare(self, e: Entry, fewest: int) -> None:
         """Compare with a release about another time or population, or with other versions of the figures."""

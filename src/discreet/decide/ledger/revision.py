@@ -129,7 +129,7 @@ def corrected_findings(
         settings = replace(settings, clock=Clock.within(TOGETHER))
     laid = lay([*old, *earlier, *new])
     first, others, now = laid[: len(old)], laid[len(old) : len(laid) - len(new)], laid[len(laid) - len(new) :]
-    if open_ := _not_joined(laid, settings):
+    if open_ := not_joined(laid, settings):
         return Joint(unjudged=(open_,))
     of_new = OtherVersion.of([*others, *now], first, originals)
     found = findings_of(now, [*others, *of_new.unchanged], settings, others=(of_new,), whole=first)
@@ -180,8 +180,8 @@ def _of_versions(
     if len(given) == 1:
         return []
     about = given[-1][-1].entry
-    laid = lay(_as_of([sheet for sheets in given for sheet in sheets], about.population, about.period))
-    if open_ := _not_joined(laid, settings):
+    laid = lay(as_of([sheet for sheets in given for sheet in sheets], about.population, about.period))
+    if open_ := not_joined(laid, settings):
         return [Joint(unjudged=(open_,))]
     ends = np.cumsum([0, *(len(sheets) for sheets in given)]).tolist()
     versions = [laid[start:end] for start, end in pairwise(ends)]
@@ -205,7 +205,7 @@ def _said(found: LedgerFinding) -> tuple[str, float, float]:
     return found.name, found.lower, found.upper
 
 
-def _as_of(sheets: Sequence[PublishedTable], population: str, period: str) -> list[PublishedTable]:
+def as_of(sheets: Sequence[PublishedTable], population: str, period: str) -> list[PublishedTable]:
     """Return tables of older versions as tables about the same people and time as the new one."""
     return [replace(s, entry=replace(s.entry, population=population, period=period)) for s in sheets]
 
@@ -225,7 +225,7 @@ def _because(found: Joint, why: str) -> Joint:
     return replace(found, findings=tuple(told))
 
 
-def _not_joined(sheets: Sequence[PublishedTable], settings: Settings) -> str:
+def not_joined(sheets: Sequence[PublishedTable], settings: Settings) -> str:
     """Say why two versions cannot be put into one set of equations."""
     parts = [sheet.figures for sheet in sheets]
     titles = _names(sheet.entry.title for sheet in sheets)

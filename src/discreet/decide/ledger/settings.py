@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal, TypedDict
 
 from discreet.auditing.judging import Judge
-from discreet.auditing.limits import Limits, Reach
+from discreet.auditing.limits import Level, Limits, Reach
 from discreet.core.clock import Clock
 from discreet.core.effort import WorkOptions
 from discreet.core.errors import RequestError
@@ -42,6 +42,7 @@ class CheckOptions(Tags, WorkOptions, total=False):
     threshold: float | Literal["default"] | None
     apart: Sequence[Sequence[str]]
     originals: Mapping[str, object] | None
+    levels: Mapping[tuple[tuple[str, str], ...], Level] | None
 
 
 @dataclass(frozen=True)
