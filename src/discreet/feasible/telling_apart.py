@@ -21,8 +21,9 @@ from discreet.core.compiled import compiled
 from discreet.core.highs import Program
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.sparse import Rows, digests
+from discreet.feasible.around_point import Around
 from discreet.feasible.group_program import GroupProgram, proved
-from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group
+from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group, StuckError
 from discreet.table.kinds import UNBOUNDED
 
 COOLING = (1.0, 0.8, 0.7, 0.6, 0.5, 0.45, 0.4, 0.35, 0.3, 0.5, 0.45, 0.4, 0.35, 0.3)
@@ -254,6 +255,28 @@ class Exchanges:
                 continue
             many, failed = min(2 * many, max(same.size, 1)), 0
 
+    def around(self, wanted: BoolArray) -> IntArray | None:
+        """Tell wanted values apart by tables around a point; return the only values of those determined.
+
+        Others are NOT_SEEN. Without a table, nothing is returned.
+        """
+        try:
+            around = Around(self.group, self.clock)
+        except StuckError:
+            return None
+        table = around.first()
+        if table is None or not self._note(table):
+            return None
+        around.tell(table, wanted, self._same)
+        same = wanted & (self.seen[0] == self.seen[1])
+        return around.determined(same)
+
+    def _same(self, table: IntArray) -> BoolArray:
+        """Note a table; say which unknowns have the same value in all."""
+        self._note(table)
+        same: BoolArray = self.seen[0] == self.seen[1]
+        return same
+
     def _found(self, low: IntArray, up: IntArray, temperatures: tuple[float, ...], warm: int) -> bool:
         """Look for a table within ranges, near the last one; note it, and say whether there is one."""
         n, group = self.group.variables.size, self.group
@@ -285,15 +308,23 @@ def told_apart(group: Group, wanted: IntArray, clock: Clock) -> Found | None:
     """
     folded = fold(group, wanted)
     search = Exchanges(group, folded, clock)
-    if not search.first():
-        return None
     asked = wanted[folded.kept] > 0
-    search.vary(asked)
     outer = np.stack([group.least, group.most])
+    known = np.full(asked.size, NOT_SEEN)
+    if search.first():
+        search.vary(asked)
+    else:
+        determined = search.around(asked)
+        if determined is None:
+            return None
+        known = determined
+    fixed = folded.kept[known != NOT_SEEN]
+    outer[:, fixed] = known[known != NOT_SEEN]
     seen = -SIGN * np.full(group.variables.size, NOT_SEEN)
     seen[:, folded.kept] = search.seen
     settled = np.repeat(wanted[None] == 0, 2, axis=0).astype(np.int64)
     settled[:, folded.kept[asked & (search.seen[0] < search.seen[1])]] = 1
+    settled[:, fixed] = 1
     return Found(outer, outer.astype(np.float64), seen, settled)
 
 
