@@ -4,7 +4,8 @@ Intervals of large tables of several dimensions are hard: every end is a search 
 Two tables of integers that fit, and differ in a value, show that it is not known; and each table shows that of many
 values at once. Tables are found by random exchanges: a value, or two in one equation, move by 1, and moves that make
 the equations more wrong are taken the more rarely the colder it gets (simulated annealing). Every table is checked
-against all equations and ranges. Failure proves nothing: what no two tables tell apart is left to exact searches.
+against all equations and ranges. Failure proves nothing: what no two tables tell apart is left to exact searches,
+unless the equations alone determine it. Large amounts are told apart by tables around a point over real numbers.
 
 Hidden sums of which nothing is asked, and which are only what their parts leave them to be, are put in first.
 """
@@ -21,7 +22,7 @@ from discreet.core.compiled import compiled
 from discreet.core.highs import Program
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.sparse import Rows, digests
-from discreet.feasible.around_point import Around
+from discreet.feasible.around_point import Around, Solved
 from discreet.feasible.group_program import GroupProgram, proved
 from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group, StuckError
 from discreet.table.kinds import UNBOUNDED
@@ -267,9 +268,20 @@ class Exchanges:
         table = around.first()
         if table is None or not self._note(table):
             return None
-        around.tell(table, wanted, self._same)
-        same = wanted & (self.seen[0] == self.seen[1])
-        return around.determined(same)
+        known = np.where(wanted, around.solved.determined(self.group), NOT_SEEN)
+        around.tell(table, wanted & (known == NOT_SEEN), self._same)
+        return known
+
+    def determined(self, wanted: BoolArray) -> IntArray:
+        """Return the values of wanted unknowns that equations leave no choice; NOT_SEEN for others."""
+        nothing = np.full(wanted.size, NOT_SEEN)
+        if not wanted.any():
+            return nothing
+        try:
+            solved = Solved(self.group, (self.group.most - self.group.least).astype(np.float64), self.clock)
+        except StuckError:
+            return nothing
+        return np.where(wanted, solved.determined(self.group), NOT_SEEN)
 
     def _same(self, table: IntArray) -> BoolArray:
         """Note a table; say which unknowns have the same value in all."""
@@ -310,14 +322,14 @@ def told_apart(group: Group, wanted: IntArray, clock: Clock) -> Found | None:
     search = Exchanges(group, folded, clock)
     asked = wanted[folded.kept] > 0
     outer = np.stack([group.least, group.most])
-    known = np.full(asked.size, NOT_SEEN)
     if search.first():
         search.vary(asked)
+        known = search.determined(asked & (search.seen[0] == search.seen[1]))
     else:
-        determined = search.around(asked)
-        if determined is None:
+        around = search.around(asked)
+        if around is None:
             return None
-        known = determined
+        known = around
     fixed = folded.kept[known != NOT_SEEN]
     outer[:, fixed] = known[known != NOT_SEEN]
     seen = -SIGN * np.full(group.variables.size, NOT_SEEN)
