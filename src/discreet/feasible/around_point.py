@@ -135,7 +135,13 @@ class Solved:
         known = group.least == group.most
         found = np.where(known, group.least, NOT_SEEN)
         only = np.bincount(self.by.of, weights=~known[self.by.columns], minlength=self.own.size) == 0
-        found[self.own[only]] = self.table(np.where(known, group.least, 0))[self.own[only]]
+        values = np.where(known, group.least, 0)
+        # Nothing is said of what 64 bits may not hold, nor of what contradicts its range.
+        size = Rows(self.by.starts, self.by.columns, np.abs(self.by.values).astype(np.float64))
+        only &= size.sums(np.abs(values).astype(np.float64)) < HUGE
+        table, own = self.table(values), self.own[only]
+        own = own[(table[own] >= group.least[own]) & (table[own] <= group.most[own])]
+        found[own] = table[own]
         return found
 
 

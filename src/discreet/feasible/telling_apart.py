@@ -272,17 +272,6 @@ class Exchanges:
         around.tell(table, wanted & (known == NOT_SEEN), self._same)
         return known
 
-    def determined(self, wanted: BoolArray) -> IntArray:
-        """Return the values of wanted unknowns that equations leave no choice; NOT_SEEN for others."""
-        nothing = np.full(wanted.size, NOT_SEEN)
-        if not wanted.any():
-            return nothing
-        try:
-            solved = Solved(self.group, (self.group.most - self.group.least).astype(np.float64), self.clock)
-        except StuckError:
-            return nothing
-        return np.where(wanted, solved.determined(self.group), NOT_SEEN)
-
     def _same(self, table: IntArray) -> BoolArray:
         """Note a table; say which unknowns have the same value in all."""
         self._note(table)
@@ -316,20 +305,21 @@ class Exchanges:
 def told_apart(group: Group, wanted: IntArray, clock: Clock) -> Found | None:
     """Return which wanted unknowns have several values, None where no table is found.
 
-    Unknowns that two tables tell apart are settled, and keep their outer ranges.
+    Unknowns that two tables tell apart are settled, and keep their outer ranges. Those that equations determine may be
+    settled too, with their values.
     """
     folded = fold(group, wanted)
     search = Exchanges(group, folded, clock)
     asked = wanted[folded.kept] > 0
     outer = np.stack([group.least, group.most])
+    known = np.full(asked.size, NOT_SEEN)
     if search.first():
         search.vary(asked)
-        known = search.determined(asked & (search.seen[0] == search.seen[1]))
     else:
-        around = search.around(asked)
-        if around is None:
+        determined = search.around(asked)
+        if determined is None:
             return None
-        known = around
+        known = determined
     fixed = folded.kept[known != NOT_SEEN]
     outer[:, fixed] = known[known != NOT_SEEN]
     seen = -SIGN * np.full(group.variables.size, NOT_SEEN)
@@ -338,6 +328,23 @@ def told_apart(group: Group, wanted: IntArray, clock: Clock) -> Found | None:
     settled[:, folded.kept[asked & (search.seen[0] < search.seen[1])]] = 1
     settled[:, fixed] = 1
     return Found(outer, outer.astype(np.float64), seen, settled)
+
+
+def settle_determined(group: Group, wanted: BoolArray, found: Found, clock: Clock) -> None:
+    """Give wanted unknowns that equations alone determine their values, in place."""
+    if clock.late or not wanted.any():
+        return
+    folded = fold(group, wanted.astype(np.int64))
+    here = folded.group
+    try:
+        solved = Solved(here, (here.most - here.least).astype(np.float64), clock)
+    except StuckError:
+        return
+    values = np.where(wanted[folded.kept], solved.determined(here), NOT_SEEN)
+    known = values != NOT_SEEN
+    at = folded.kept[known]
+    found.bound[:, at] = found.relaxed[:, at] = values[known]
+    found.settled[:, at] = 1
 
 
 def keep_small(group: Group, wanted: IntArray, found: Found, top: float, clock: Clock) -> None:
