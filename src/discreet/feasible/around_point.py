@@ -58,6 +58,7 @@ class Solved:
         self.rows: dict[int, Row] = {}
         self.steps, self.clock = STEPS, clock
         self.order: dict[int, int] = {}
+        self.pivots: list[int] = []
         starts, columns, space = group.starts.tolist(), group.columns.tolist(), room.tolist()
         signs, rhs = group.signs.tolist(), group.rhs.tolist()
         for e in np.argsort(group.rows.lengths, kind="stable").tolist():
@@ -67,10 +68,11 @@ class Solved:
             pivot = max(units, key=space.__getitem__, default=n)
             # What is left out leaves tables that do not fit, and nothing wrong.
             if pivot < n:
-                self.order[pivot] = len(self.order)
+                self.order[pivot] = len(self.pivots)
+                self.pivots.append(pivot)
                 self.rows[pivot] = row
                 self.steps -= KEPT * len(row)
-        for pivot in reversed(list(self.order)):
+        for pivot in reversed(self.pivots):
             row = self.rows[pivot]
             own = row.pop(pivot)
             self.rows[pivot] = {pivot: own, **self._without(row)}
@@ -104,7 +106,7 @@ class Solved:
 
         A row says that Σ entry·value is 0, where the unknown after the last one is 1.
         """
-        order, pivots = self.order, list(self.order)
+        order, pivots = self.order, self.pivots
         left = [order[c] for c in row if c in order]
         heapq.heapify(left)
         while left:
