@@ -13,7 +13,7 @@ from discreet.feasible.group_program import GroupProgram, RangeProgram, sparse_b
 from discreet.feasible.integer_search import small_group
 from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group, StuckError, UnfinishedError
 from discreet.feasible.tableau.solver import Solver
-from discreet.feasible.telling_apart import keep_small, told_apart
+from discreet.feasible.telling_apart import keep_small, settle_determined, told_apart
 from discreet.table.kinds import UNBOUNDED
 
 LARGEST = 100_000_000
@@ -63,6 +63,7 @@ def solve_group(
         if told is None and clock.late:
             raise UnfinishedError
         if told is not None:
+            settle_determined(group, (told.settled == 0).any(axis=0), told, clock)
             rest = (told.settled == 0).any(axis=0)
             tick(int(wanted.sum()) - int(rest.sum()))
             _bound_rest(group, told, rest, clock, tick)

@@ -4,7 +4,8 @@ Intervals of large tables of several dimensions are hard: every end is a search 
 Two tables of integers that fit, and differ in a value, show that it is not known; and each table shows that of many
 values at once. Tables are found by random exchanges: a value, or two in one equation, move by 1, and moves that make
 the equations more wrong are taken the more rarely the colder it gets (simulated annealing). Every table is checked
-against all equations and ranges. Failure proves nothing: what no two tables tell apart is left to exact searches.
+against all equations and ranges. Failure proves nothing: what no two tables tell apart is left to exact searches,
+unless the equations alone determine it. Large amounts are told apart by tables around a point over real numbers.
 
 Hidden sums of which nothing is asked, and which are only what their parts leave them to be, are put in first.
 """
@@ -21,8 +22,9 @@ from discreet.core.compiled import compiled
 from discreet.core.highs import Program
 from discreet.core.numerics import BoolArray, FloatArray, IntArray
 from discreet.core.sparse import Rows, digests
+from discreet.feasible.around_point import Around, Solved
 from discreet.feasible.group_program import GroupProgram, proved
-from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group
+from discreet.feasible.reduction import NOT_SEEN, SIGN, Found, Group, StuckError
 from discreet.table.kinds import UNBOUNDED
 
 COOLING = (1.0, 0.8, 0.7, 0.6, 0.5, 0.45, 0.4, 0.35, 0.3, 0.5, 0.45, 0.4, 0.35, 0.3)
@@ -254,6 +256,28 @@ class Exchanges:
                 continue
             many, failed = min(2 * many, max(same.size, 1)), 0
 
+    def around(self, wanted: BoolArray) -> IntArray | None:
+        """Tell wanted values apart by tables around a point; return the only values of those determined.
+
+        Others are NOT_SEEN. Without a table, nothing is returned.
+        """
+        try:
+            around = Around(self.group, self.clock)
+        except StuckError:
+            return None
+        table = around.first()
+        if table is None or not self._note(table):
+            return None
+        known = np.where(wanted, around.solved.determined(self.group), NOT_SEEN)
+        around.tell(table, wanted & (known == NOT_SEEN), self._same)
+        return known
+
+    def _same(self, table: IntArray) -> BoolArray:
+        """Note a table; say which unknowns have the same value in all."""
+        self._note(table)
+        same: BoolArray = self.seen[0] == self.seen[1]
+        return same
+
     def _found(self, low: IntArray, up: IntArray, temperatures: tuple[float, ...], warm: int) -> bool:
         """Look for a table within ranges, near the last one; note it, and say whether there is one."""
         n, group = self.group.variables.size, self.group
@@ -281,20 +305,46 @@ class Exchanges:
 def told_apart(group: Group, wanted: IntArray, clock: Clock) -> Found | None:
     """Return which wanted unknowns have several values, None where no table is found.
 
-    Unknowns that two tables tell apart are settled, and keep their outer ranges.
+    Unknowns that two tables tell apart are settled, and keep their outer ranges. Those that equations determine may be
+    settled too, with their values.
     """
     folded = fold(group, wanted)
     search = Exchanges(group, folded, clock)
-    if not search.first():
-        return None
     asked = wanted[folded.kept] > 0
-    search.vary(asked)
     outer = np.stack([group.least, group.most])
+    known = np.full(asked.size, NOT_SEEN)
+    if search.first():
+        search.vary(asked)
+    else:
+        determined = search.around(asked)
+        if determined is None:
+            return None
+        known = determined
+    fixed = folded.kept[known != NOT_SEEN]
+    outer[:, fixed] = known[known != NOT_SEEN]
     seen = -SIGN * np.full(group.variables.size, NOT_SEEN)
     seen[:, folded.kept] = search.seen
     settled = np.repeat(wanted[None] == 0, 2, axis=0).astype(np.int64)
     settled[:, folded.kept[asked & (search.seen[0] < search.seen[1])]] = 1
+    settled[:, fixed] = 1
     return Found(outer, outer.astype(np.float64), seen, settled)
+
+
+def settle_determined(group: Group, wanted: BoolArray, found: Found, clock: Clock) -> None:
+    """Give wanted unknowns that equations alone determine their values, in place."""
+    if clock.late or not wanted.any():
+        return
+    folded = fold(group, wanted.astype(np.int64))
+    here = folded.group
+    try:
+        solved = Solved(here, (here.most - here.least).astype(np.float64), clock)
+    except StuckError:
+        return
+    values = np.where(wanted[folded.kept], solved.determined(here), NOT_SEEN)
+    known = values != NOT_SEEN
+    at = folded.kept[known]
+    found.bound[:, at] = found.relaxed[:, at] = values[known]
+    found.settled[:, at] = 1
 
 
 def keep_small(group: Group, wanted: IntArray, found: Found, top: float, clock: Clock) -> None:

@@ -131,6 +131,7 @@ class JoinedTables:
         # Without limits, all that counts is which figures have a single value, and which cells are small in any case.
         limits = self.settings.limits
         limited = limits.width is not None or limits.dr is not None or self.settings.lines is not None
+        self.limited = limited
         apart = None if limited else self.settings.top(self.judge.scale)
         self.found = self.judge.bound(self.equations, np.flatnonzero(wanted), apart)
 
@@ -194,8 +195,12 @@ class JoinedTables:
         """Bound sums of positions, which follow all others."""
         equations, s = self.equations.with_sums(sums), self.settings
         targets = np.arange(self.equations.lower.size, equations.lower.size)
-        # What is known of a sum is known over real numbers.
-        return bounds(equations, targets, relaxed=True, time_limit=s.clock.left, workers=s.workers, progress=s.progress)
+        # What is known of a sum is known over real numbers; of amounts all that counts is whether it is.
+        apart = math.inf if s.amounts and not self.limited else None
+        limit, workers, progress = s.clock.left, s.workers, s.progress
+        return bounds(
+            equations, targets, relaxed=True, apart=apart, time_limit=limit, workers=workers, progress=progress
+        )
 
     def beside(self) -> list[str]:
         """Say which statistics could not be judged: about respondents' values, several figures, or of unknown kind."""
