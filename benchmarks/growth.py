@@ -119,10 +119,30 @@ def sampled(original: dc.Table) -> object:
     return dc.protect.random_sample(original, fraction=0.1, seed=1)
 
 
+def merged(original: dc.Table) -> object:
+    """Merge half of the categories of a dimension."""
+    categories = original.dimensions[0].categories
+    return dc.protect.redesign(original, merge={"d0": {"others": categories[: len(categories) // 2]}})
+
+
+def compared(original: dc.Table) -> object:
+    """Compare all protections of the default grid, few times each."""
+    return dc.compare(original, draws=2, audits=1, seed=1, time_limit=PATIENCE)
+
+
+def lost(original: dc.Table) -> object:
+    return dc.information_loss(original, dc.protect.random_rounding(original, base=3, seed=1))
+
+
 COMMANDS: dict[str, tuple[str, Callable[..., object]]] = {
     "risk": ("two-way", dc.risk),
     "rules": ("two-way", lambda made: dc.sensitivity(made, [dc.rules.Threshold(3)])),
     "tabulate": ("two-way", tabulated),
+    "information loss": ("two-way", lost),
+    "protect hide-and-round": ("two-way", lambda made: dc.protect.hide_and_round(made, limit=3, base=5)),
+    "protect conventional-rounding": ("two-way", lambda made: dc.protect.conventional_rounding(made, base=5)),
+    "protect redesign": ("two-way", merged),
+    "geography": ("sparse", lambda made: dc.geography(made, 3, time_limit=PATIENCE)),
     "protect random-rounding": ("two-way", lambda made: dc.protect.random_rounding(made, base=3, seed=1)),
     "protect small-count-rounding": ("two-way", lambda made: dc.protect.small_count_rounding(made, base=3)),
     "protect table-swapping": ("two-way", lambda made: dc.protect.table_swapping(made, rate=0.1, seed=1)),
@@ -139,6 +159,7 @@ COMMANDS: dict[str, tuple[str, Callable[..., object]]] = {
     "protect suppress, linked": ("linked", suppressed),
     "protect suppress, hierarchy": ("hierarchy", suppressed),
     "protect suppress": ("two-way", suppressed),
+    "compare": ("two-way", compared),
     "assess controlled rounding, three-way": ("three-way", lambda made: assessed(made, "controlled-rounding")),
 }
 
