@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import discreet as dc
 from discreet.auditing.common_step import common_step
 from discreet.core.errors import DiscreetError
+from discreet.core.numerics import IntArray
 from discreet.decide.ledger import Ledger
 from discreet.table.figures import Figures
 from discreet.table.kinds import Kind
@@ -124,3 +128,37 @@ def test_a_hidden_amount_that_is_no_multiple_leaves_the_verdict() -> None:
     shown = [[None, None, 100], [None, None, 300], [200, 400, 600], [500, 500, 1000]]
     figures = Figures.from_array(shown, labels, mark=Kind("suppressed", least=1), figure="turnover")
     assert dc.audit(figures).verdict == "safe", "two amounts above 0 that add up to one step are no multiples"
+
+
+def test_who_is_not_in_doubt_by_candidates_works_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Suppression shows tables that count in steps; those whom they settle are judged one by one here."""
+    module = importlib.import_module("discreet.auditing.audit")
+    quick, counted = module.in_doubt, []
+
+    def counting(*given: Any) -> IntArray:
+        found: IntArray = quick(*given)
+        counted.append((found.size, len(given[2])))
+        return found
+
+    def everybody(*given: Any) -> IntArray:
+        return np.arange(len(given[2]))
+
+    outcomes = []
+    for seed in (9, 12, 13):
+        draw = np.random.default_rng(seed)
+        places = [(f"r{i}", f"s{k}") for i in range(3) for k in range(3) for _ in range(int(draw.integers(1, 4)))]
+        rows = [(f"f{i}", *place, 10 * int(draw.integers(1, 3))) for i, place in enumerate(places)]
+        firms = pd.DataFrame(rows, columns=["firm", "region", "size", "turnover"])
+        how: dict[str, Any] = {"by": ["region", "size"], "value": "turnover", "contributor": "firm"}
+        told = []
+        for judge in (counting, everybody):
+            monkeypatch.setattr(module, "in_doubt", judge)
+            try:
+                found = dc.suppress(firms, "p=10", insiders="respondents", **how)
+                told.append(f"{found.audit.verdict}: {found.audit.note}")
+            except DiscreetError as error:
+                told.append(str(error))
+        assert told[0] == told[1]
+        outcomes.append(told[0])
+    assert any(some < all_ for some, all_ in counted)
+    assert len({one == "safe: " for one in outcomes}) == 2

@@ -12,7 +12,15 @@ from typing import Any, Literal, TypeAlias, Unpack
 import numpy as np
 
 from discreet.auditing.audit_result import Audit
-from discreet.auditing.common_step import common_step, equations_in, judge_in, knowledge_in, told_in_steps
+from discreet.auditing.common_step import (
+    candidates_in,
+    common_step,
+    equations_in,
+    in_doubt,
+    judge_in,
+    knowledge_in,
+    told_in_steps,
+)
 from discreet.auditing.counted_sums import with_sums_of_nobody
 from discreet.auditing.findings import RANK, Verdict, joined
 from discreet.auditing.judging import Judge, Sheet
@@ -220,17 +228,27 @@ def audit(
     if found.verdict == "safe":
         found = _asked_further(found, releases, equations if whole else None, again)
     step = common_step(published) if found.verdict == "safe" else 1
-    return found if step == 1 else _in_steps(step, found, judge, (everybody, inside), known, targets)
+    shown = terms.candidates if terms.verdict_only else None
+    return found if step == 1 else _in_steps(step, found, judge, (everybody, inside), known, targets, shown)
 
 
 def _in_steps(
-    step: int, found: Audit, judge: Judge, every: tuple[Equations, Equations], known: list[Knowledge], targets: IntArray
+    step: int,
+    found: Audit,
+    judge: Judge,
+    every: tuple[Equations, Equations],
+    known: list[Knowledge],
+    targets: IntArray,
+    candidates: Candidates | None,
 ) -> Audit:
     """Return a safe audit, or an incomplete one if a reader who counts in steps works something out."""
     everybody, inside = (equations_in(step, one) for one in every)
     stepping = judge_in(step, judge)
     try:
-        told = _sheets(stepping, everybody, inside, knowledge_in(step, known), targets, (), False, lambda: None)
+        known = knowledge_in(step, known)
+        told = [stepping.outsider(everybody, targets)]
+        whom = in_doubt(stepping, everybody, known, targets, candidates and candidates_in(step, candidates))
+        told += stepping.insiders(inside, known, targets, told[0], whom) if whom.size else []
     except (DataError, InfeasibleError):
         return found  # some hidden amount is no multiple
     findings = joined([sheet.findings for sheet in told])

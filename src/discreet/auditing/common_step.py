@@ -18,7 +18,9 @@ from discreet.auditing.judging import Judge
 from discreet.auditing.knowledge import Knowledge
 from discreet.auditing.limits import Limits, Reach
 from discreet.core.numerics import IntArray
+from discreet.core.sparse import row_of
 from discreet.core.text import decimal_text
+from discreet.feasible.candidates import Candidates, fitting
 from discreet.table.equations import Equations
 from discreet.table.figures import Figures
 from discreet.table.kinds import EXACT, UNBOUNDED
@@ -87,7 +89,43 @@ def judge_in(step: int, judge: Judge) -> Judge:
         reach=replace(Reach.nothing(reach.low.size), sensitive=secret),
         law="interval",
         fitting=None,
+        # Without limits, all that counts is which amounts have a single value.
+        apart=math.inf if limits.width is None and limits.dr is None else None,
     )
+
+
+def candidates_in(step: int, candidates: Candidates) -> Candidates | None:
+    """Return tables that count in steps, if the first one does; the others differ from it by as little as possible.
+
+    What moves by several units in some direction, and fits, fits if it moves by one step that is no longer.
+    """
+    if (candidates.values % step).any():
+        return None
+    table = row_of(candidates.starts)
+    together = np.zeros(candidates.starts.size - 1, np.int64)
+    np.gcd.at(together, table, np.abs(candidates.by))
+    return replace(candidates, values=candidates.values // step, by=candidates.by // together[table])
+
+
+def in_doubt(
+    judge: Judge, equations: Equations, known: Sequence[Knowledge], targets: IntArray, candidates: Candidates | None
+) -> IntArray:
+    """Return the attackers for whom no candidate shows that every target has several values.
+
+    Everybody is in doubt if more is asked than that, or if candidates do not fit.
+    """
+    fits = None if judge.apart is None or candidates is None else fitting(equations, candidates)
+    if fits is None:
+        return np.arange(len(known))
+    reach = judge.reach
+    targets = targets if reach.sensitive is None else targets[reach.sensitive[targets]]
+    home, most = fits.home[targets], fits.seen[1][targets]
+    low, high = reach.low.copy(), reach.high.copy()
+    # One table with another value is enough; all of them are checked.
+    low[targets], high[targets] = np.where(most > home, home, home - 1), np.where(most > home, home + 1, home)
+    asking = replace(judge, limits=Limits(), reach=replace(reach, low=low, high=high), fitting=fits)
+    # Of their own cells, attackers are asked about the others in them, and of what they know otherwise one by one.
+    return asking.suspects(equations, known, targets)
 
 
 def told_in_steps(step: int, findings: Findings, decimals: int) -> str:

@@ -84,7 +84,10 @@ class Ends(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Judge:
-    """The settings of one audit; ``singles`` are the sums of a single contributor, ``fitting`` tables that fit."""
+    """The settings of one audit; ``singles`` are the sums of a single contributor, ``fitting`` tables that fit.
+
+    With ``apart``, as for :func:`discreet.feasible.bounds.bounds`, it need only be known which figures have one value.
+    """
 
     equations: Equations
     limits: Limits
@@ -100,6 +103,7 @@ class Judge:
     prior_bits: float = np.nan
     singles: IntArray = field(default_factory=lambda: np.zeros(0, np.int64))
     fitting: Fitting | None = None
+    apart: float | None = None
 
     @property
     def tied(self) -> bool:
@@ -117,7 +121,7 @@ class Judge:
             equations,
             targets,
             relaxed=self.relaxed,
-            apart=apart,
+            apart=self.apart if apart is None else apart,
             time_limit=self.clock.left,
             workers=self.workers,
             progress=self.progress,
