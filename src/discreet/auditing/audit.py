@@ -228,8 +228,7 @@ def audit(
     if found.verdict == "safe":
         found = _asked_further(found, releases, equations if whole else None, again)
     step = common_step(published) if found.verdict == "safe" else 1
-    shown = terms.candidates if terms.verdict_only else None
-    return found if step == 1 else _in_steps(step, found, judge, (everybody, inside), known, targets, shown)
+    return found if step == 1 else _in_steps(step, found, judge, (everybody, inside), known, targets, terms.candidates)
 
 
 def _in_steps(

@@ -57,8 +57,8 @@ LARGEST = 100_000
 """The most cells of a common crossing that are asked about again: a round choice, a few seconds of work."""
 NO_AMOUNT = "an amount of 0, or no row for it, was taken to mean that nobody is there, which contradicts no number"
 ONE_CROSSING = (
-    "publish numbers and amounts in one crossing, or round or hide the small numbers and check again (a crossing of "
-    "amounts that shows other cells than the numbers do counts as another one)"
+    "publish numbers and amounts in one crossing, or hide the small numbers and check again (a crossing of amounts "
+    "that shows other cells than the numbers do counts as another one)"
 )
 
 
