@@ -115,7 +115,7 @@ def in_doubt(
     Everybody is in doubt if more is asked than that, or if candidates do not fit.
     """
     fits = None if judge.apart is None or candidates is None else fitting(equations, candidates)
-    if fits is None:
+    if fits is None or not known:
         return np.arange(len(known))
     reach = judge.reach
     targets = targets if reach.sensitive is None else targets[reach.sensitive[targets]]
