@@ -204,7 +204,7 @@ class Person:
 
     def leave(self) -> None:
         """Close the page; nothing may have gone wrong, left this machine, or been told in an address."""
-        assert self.complaints == []
+        assert self.complaints == [], self.complaints
         assert self.foreign == []
         asked = {name for address in self.addresses for name in parse_qs(urlsplit(address).query)}
         assert asked <= {"wait", "name", "session"}
