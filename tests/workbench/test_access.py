@@ -133,16 +133,6 @@ def test_colours_of_risk_keep_their_order_for_everybody(opened: Any, server: Ser
 
 @pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 def test_axe_finds_nothing_on_any_screen(opened: Any, tmp_path: Path, scheme: str) -> None:
-    """A browser's own complaint on a busy machine may come once; what the pages are at fault for comes again."""
-    try:
-        look_at_every_screen(opened, tmp_path, scheme)
-    except AssertionError:
-        again = tmp_path / "again"
-        again.mkdir()
-        look_at_every_screen(opened, again, scheme)
-
-
-def look_at_every_screen(opened: Any, tmp_path: Path, scheme: str) -> None:
     (tmp_path / "districts.hrc").write_text("north\n@n1\n@n2\n@n3\nsouth\n@s1\n@s2\n")
     files = [patients(tmp_path / "patients.csv"), firms(tmp_path / "firms.csv"), tmp_path / "districts.hrc"]
     with visiting(
